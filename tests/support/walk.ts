@@ -29,13 +29,15 @@ const TOKEN = /\.\.\.|"[^"]*"|[\w-]+|[^\s,]/g;
 
 /**
  * The documents of one query, so deep. An abstract type is walked by each of its types in turn: one document each. One
- * that is too large is made in parts, each with some of the fields of the root field's type, or of the types below it.
+ * that is too large is made in parts, each with some of the fields of the root field's type, or of the types below it. No
+ * document is there twice.
  */
 export function walksOf(field: GraphQLField<unknown, unknown>, values: Values, depth: number): Walk[] {
   const choices = Math.max(1, ...abstractTypesOf(field.type).map((type) => schema.getPossibleTypes(type).length));
-  return Array.from({ length: choices }, (_, choice) => choice).flatMap((choice) =>
+  const walks = Array.from({ length: choices }, (_, choice) => choice).flatMap((choice) =>
     inParts(field, values, { choice, depth }, []),
   );
+  return [...new Map(walks.map((walk) => [walk.text, walk])).values()];
 }
 
 /** Of the fields of the types of one level, every `of`-th from the place `first` on. */

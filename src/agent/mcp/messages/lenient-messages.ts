@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { isJsonObject, type JsonObject } from "../../../lib/json.ts";
-import { isResponseTo, keepAnswer, noAnswer, repairResponse, requestId, type RequestId } from "./kept-answer.ts";
+import { keepAnswer, noAnswer, repairResponse, requestId } from "./kept-answer.ts";
 import { schemaProblem, UNUSABLE } from "../schema-check.ts";
 import { keepTask } from "../tasks/task.ts";
 
@@ -16,20 +16,25 @@ const INVALID_PARAMS = -32_602;
 export function withLenientMessages(transport: Transport, isRequest: (message: unknown) => boolean): Transport {
   type Receiver = Transport["onmessage"];
   let receiver: Receiver;
-  const open = new Set<RequestId>();
+  /** The requests without a response, by their ids: servers write numbers as texts. */
+  const open = new Set<string>();
   const send = transport.send.bind(transport);
-  transport.send = (message, options) => {
+  transport.send = async (message, options) => {
     const id = requestId(message);
-    if (id === null) {
-      return send(message, options);
-    }
-    open.add(id);
-    options?.requestSignal?.addEventListener("abort", () => open.delete(id), { once: true });
+    if (id === null) return send(message, options);
+    const close = (): boolean => open.delete(String(id));
+    open.add(String(id));
+    options?.requestSignal?.addEventListener("abort", close, { once: true });
     const onRequestStreamEnd = (): void => {
       options?.onRequestStreamEnd?.();
-      if (open.has(id)) receiver?.(noAnswer(id) as JSONRPCMessage);
+      if (close()) receiver?.(noAnswer(id) as JSONRPCMessage);
     };
-    return send(message, { ...options, onRequestStreamEnd });
+    try {
+      await send(message, { ...options, onRequestStreamEnd });
+    } catch (error) {
+      close();
+      throw error;
+    }
   };
   return Object.defineProperty(transport, "onmessage", {
     configurable: true,
@@ -41,7 +46,7 @@ export function withLenientMessages(transport: Transport, isRequest: (message: u
           : (message, extra) => {
               if (isJsonObject(message)) {
                 repairResponse(message);
-                if (!("method" in message)) for (const id of open) if (isResponseTo(message, id)) open.delete(id);
+                if (!("method" in message) && "id" in message) open.delete(String(message.id));
                 repair(message);
                 keepAnswer(message);
                 keepTask(message);

@@ -1,5 +1,5 @@
 import { createParser } from "eventsource-parser";
-import { isJsonObject, type Json } from "../../../lib/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../lib/json.ts";
 import { MESSAGE_BYTES } from "../server.ts";
 import { isResponseTo, noAnswer, repairResponse, type RequestId } from "./kept-answer.ts";
 
@@ -33,17 +33,15 @@ export function readableJson(id: RequestId): TransformStream<Uint8Array, Uint8Ar
   });
 }
 
-/** A text that is no JSON stays as it is: the SDK has an error for it. */
 function repairedBody(body: Buffer, id: RequestId): Uint8Array {
-  const read = parsed(body.toString());
-  if (read === undefined) return body;
-  const messages = Array.isArray(read) ? (read as readonly Json[]) : [read];
-  const [only] = messages;
-  if (messages.length === 1 && isJsonObject(only) && !("method" in only) && (only["id"] ?? null) === null)
-    Object.assign(only, { id });
-  for (const message of messages) if (isJsonObject(message)) repairResponse(message);
-  const isAnswered = messages.some((message) => isJsonObject(message) && isResponseTo(message, id));
-  return Buffer.from(JSON.stringify(isAnswered ? read : [...messages.filter(isJsonObject), noAnswer(id)]));
+  const repaired = repairedJson(body.toString(), (messages) => {
+    const [only] = messages;
+    if (messages.length === 1 && only !== undefined && !("method" in only) && (only["id"] ?? null) === null)
+      Object.assign(only, { id });
+    for (const message of messages) repairResponse(message);
+    return messages.some((message) => isResponseTo(message, id)) ? messages : [...messages, noAnswer(id)];
+  });
+  return repaired === null ? body : Buffer.from(`[${repaired.join(",")}]`);
 }
 
 /**
@@ -88,22 +86,25 @@ function eventText({ id, event }: EventFields, messages: readonly string[]): str
     .join("");
 }
 
-/** The messages in the data of an event, a text each. Data that is no JSON stays as it is: the SDK has an error for it. */
+/** The messages in the data of an event, a text each. */
 function repairedData(data: string): readonly string[] {
-  const read = parsed(data);
-  if (read === undefined) return [data];
-  const messages = Array.isArray(read) ? (read as readonly Json[]) : [read];
-  for (const message of messages) if (isJsonObject(message)) repairResponse(message);
-  return messages.map((message) => JSON.stringify(message));
+  const repaired = repairedJson(data, (messages) => {
+    for (const message of messages) repairResponse(message);
+    return messages;
+  });
+  return repaired ?? [data];
 }
 
-/** JSON that is nested without measure is none: its checks and its text are recursive. */
-function parsed(text: string): Json | undefined {
+/**
+ * The messages of a text, one or a list, as `repair` returns them. Null for a text that is no JSON, for which the SDK has an
+ * error, and for one that is nested without measure: it can be read, and not be written.
+ */
+function repairedJson(text: string, repair: (messages: readonly JsonObject[]) => readonly JsonObject[]): string[] | null {
   try {
     const read = JSON.parse(text) as Json;
-    JSON.stringify(read);
-    return read;
+    const messages = (Array.isArray(read) ? (read as readonly Json[]) : [read]).filter(isJsonObject);
+    return repair(messages).map((message) => JSON.stringify(message));
   } catch {
-    return undefined;
+    return null;
   }
 }
