@@ -66,22 +66,28 @@ export type OperationRoom = {
   state(): RateLimit;
 };
 
-/** The limits of one tenant's expensive reads: concurrent and waiting ones. One read keeps a database core busy. */
+/** The limits of expensive reads: concurrent ones a tenant, and waiting ones an actor and a tenant. One read keeps a database core busy. */
 const MOST = { reading: 1, waiting: 20 };
 
 /**
  * The queue of reads over many rows, such as statistics. One runs a tenant at a time, so that no tenant occupies all
- * connections of readers (invariant 13).
+ * connections of readers (invariant 13). An actor has one place in the queue of the tenant: the actor's reads wait for each other.
  */
 export class ExpensiveReads {
   readonly #turns = new KeyedSemaphore(MOST.reading);
+  readonly #places = new KeyedSemaphore(MOST.reading);
   readonly #many = new KeyedSemaphore(MOST.reading);
 
   /** Throws TOO_BUSY if too many wait already. */
-  async run<Result>(tenant: string, read: () => Promise<Result>): Promise<Result> {
-    if (this.#turns.waiting(tenant) >= MOST.waiting)
-      throw clientError("TOO_BUSY", `${MOST.waiting} expensive reads of this tenant are already waiting: try again later`);
-    return this.#turns.run(tenant, read);
+  async run<Result>({ tenant, kind, id }: Pick<Actor, "tenant" | "kind" | "id">, read: () => Promise<Result>): Promise<Result> {
+    const own = JSON.stringify([tenant, kind, id]);
+    if (this.#places.waiting(own) >= MOST.waiting)
+      throw clientError("TOO_BUSY", `${MOST.waiting} expensive reads of yours are already waiting: try again later`);
+    return this.#places.run(own, () => {
+      if (this.#turns.waiting(tenant) >= MOST.waiting)
+        throw clientError("TOO_BUSY", `${MOST.waiting} expensive reads of this tenant are already waiting: try again later`);
+      return this.#turns.run(tenant, read);
+    });
   }
 
   /** The same for many reads of one operation: they wait for each other, and none is refused. */

@@ -94,7 +94,7 @@ export async function simulatePolicy(context: Context, request: SimulatePolicy):
     throw clientError("BAD_USER_INPUT", `\`examples\` must be between 1 and ${EXAMPLES.most}, not ${examples}`);
   const { baseline } = request;
   const { agentIds, templateIds, tools, created } = request.filter ?? {};
-  const simulation = await context.expensive.run(context.actor.tenant, () =>
+  const simulation = await context.expensive.run(context.actor, () =>
     simulate(
       services,
       permission,

@@ -167,7 +167,7 @@ export type ToolStats = {
 export async function toolStats(context: Context, filter: ToolCallFilter): Promise<readonly ToolStats[]> {
   const { services, expensive, actor } = context;
   const counts = await expensive.run(
-    actor.tenant,
+    actor,
     async () => (await auditCounts(services.reads, auditFilter(context, filter))) ?? countedCalls(context, filter),
   );
   const stats = [...Map.groupBy(counts, ({ name }) => name)].map(([tool, rows]): ToolStats => {
@@ -223,7 +223,7 @@ export async function slowestCalls(
   const part = { order, after: null, before: null, isBackwards: false, most: first };
   const where = { AND: [visibleCalls(context, filter), { startedAt: { not: null }, durationMs: { not: null } }] };
   return context.expensive.run(
-    context.actor.tenant,
+    context.actor,
     async () =>
       (await found(context, { ...auditFilter(context, filter), haveRun: true }, part, selection, { where })) ??
       context.prisma.toolCall.findMany({ ...selection, where, orderBy: [{ durationMs: "desc" }, { id: "desc" }], take: first }),

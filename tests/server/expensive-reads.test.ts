@@ -6,6 +6,7 @@ import { boundReaders, endOfReads, withReader } from "../../src/db/connections/r
 import { KeyedSemaphore } from "../../src/lib/keyed-semaphore.ts";
 import { ExpensiveReads } from "../../src/resolvers/context.ts";
 import { AgentDocument } from "../generated/documents.ts";
+import { tokenActor } from "../support/actors.ts";
 import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { testDatabaseUrl } from "../support/database.ts";
@@ -167,13 +168,32 @@ describe("readers (invariant 13)", () => {
       await release.promise;
       reading -= 1;
     };
-    const under = Array.from({ length: 21 }, () => reads.run("one", read));
-    await expect(reads.run("one", read)).rejects.toMatchObject({ extensions: { code: "TOO_BUSY" } });
-    await expect(reads.run("two", async () => "answered")).resolves.toBe("answered");
+    const person = (id: string, tenant = "one") => tokenActor(id, ["viewer"], tenant).actor;
+    const under = Array.from({ length: 21 }, (_, index) => reads.run(person(`p${index}`), read));
+    await expect(reads.run(person("late"), read)).rejects.toMatchObject({ extensions: { code: "TOO_BUSY" } });
+    await expect(reads.run(person("zoe", "two"), async () => "answered")).resolves.toBe("answered");
     release.resolve();
     await Promise.all(under);
     expect(most).toBe(1);
-    await expect(reads.run("one", async () => "answered")).resolves.toBe("answered");
+    await expect(reads.run(person("late"), async () => "answered")).resolves.toBe("answered");
+  });
+
+  it("reads of one actor wait for each other, and leave room for those of another one", async () => {
+    const reads = new ExpensiveReads();
+    const order: string[] = [];
+    const release = Promise.withResolvers<void>();
+    const [anna, ben] = [tokenActor("anna", ["user"]).actor, tokenActor("ben", ["user"]).actor];
+    const many = Array.from({ length: 21 }, (_, index) =>
+      reads.run(anna, async () => {
+        await release.promise;
+        order.push(`anna ${index}`);
+      }),
+    );
+    await expect(reads.run(anna, async () => {})).rejects.toMatchObject({ extensions: { code: "TOO_BUSY" } });
+    const other = reads.run(ben, async () => void order.push("ben"));
+    release.resolve();
+    await Promise.all([...many, other]);
+    expect(order.slice(0, 3)).toEqual(["anna 0", "ben", "anna 1"]);
   });
 });
 

@@ -76,7 +76,7 @@ export async function groupsOfApprovals(
   };
   const conditions = conditionsOf(context, filter ?? {});
   const bounded = { ...conditions, ...bothRanges(conditions, read) };
-  const { groups, groupCount, total } = await context.expensive.run(context.tenant, () =>
+  const { groups, groupCount, total } = await context.expensive.run(context.actor, () =>
     approvalGroups(context.services.reads, bounded, grouping),
   );
   return { groups, groupCount, total, buckets: bucketsOf(read, now), asOf };

@@ -23,7 +23,7 @@ export async function ruleYields(
   const { from, to } = readRange(range, MOST_GROUPS, new Date());
   const rules = rulesOf(permission);
   const filter = auditFilter(context, { templateIds: [templateId], rules: rules.map(decidedBy), created: { from, to } });
-  const { groups } = await context.expensive.run(context.tenant, () =>
+  const { groups } = await context.expensive.run(context.actor, () =>
     callGroups(context.services.reads, filter, {
       by: ["RULE"],
       edges: null,

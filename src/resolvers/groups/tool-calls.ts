@@ -55,7 +55,7 @@ export async function toolCallGroups(
   };
   const within = auditFilter(context, filter ?? {});
   const bounded = { ...within, ...bothRanges(within, read) };
-  const { groups, groupCount, total } = await context.expensive.run(context.tenant, () =>
+  const { groups, groupCount, total } = await context.expensive.run(context.actor, () =>
     callGroups(context.services.reads, bounded, grouping),
   );
   return { groups, groupCount, total, buckets: bucketsOf(read, now), asOf };

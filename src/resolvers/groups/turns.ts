@@ -97,6 +97,6 @@ async function answered<
     },
   };
   const filter = { ...within, ...bothRanges(within, range) };
-  const found = await context.expensive.run(context.tenant, () => read(filter, grouping));
+  const found = await context.expensive.run(context.actor, () => read(filter, grouping));
   return { ...found, buckets: bucketsOf(range, now), asOf };
 }
