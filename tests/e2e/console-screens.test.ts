@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { expect } from "vitest";
 import { tokenActor } from "../support/actors.ts";
 import { screenshot } from "../support/browser.ts";
+import { auditOfRows } from "../support/audit.ts";
 import { connect } from "../support/client.ts";
 import { axeViolations, consolePage, type ConsolePage } from "../support/console-page.ts";
 import { ConsoleBrowser } from "../support/console-browser.ts";
@@ -138,3 +139,44 @@ withChromium(
     expect(await page.getByRole("button", { name: "Revoke" }).count()).toBe(0);
   },
 );
+
+withChromium("console: a page that was asked for with earlier filters is in no list of others", { timeout: 60_000 }, async () => {
+  const { app, page, open, complaints } = await consolePage({});
+  const { id } = await connect(app.url).createAgent({ title: "Many" });
+  const row = Buffer.from(id, "base64").toString().slice("Agent:".length);
+  const text = `INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, name, state, attempt, is_error, stages, audit_trail, created_at, updated_at)
+    SELECT gen_random_uuid(), 'local', $1, 1, n, 0, 'p', CASE WHEN n > 150 THEN 'look' ELSE 'fetch' END, 'COMPLETED', 1, false, '[]', '[]', now(), now() FROM generate_series(1, 153) n`;
+  await app.database.sql.query({ name: "", text }, [row]);
+  await auditOfRows(app.database.sql);
+
+  const asked = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  await page.route("**/graphql", async (route) => {
+    const isSecond = /"after":"/.test(route.request().postData() ?? "");
+    if (isSecond) {
+      asked.resolve();
+      await release.promise;
+    }
+    await route.continue();
+    if (isSecond)
+      void route
+        .request()
+        .response()
+        .then(() => answered.resolve());
+  });
+  await open("/console/audit?tool=fetch");
+  const table = page.getByRole("table", { name: "Calls" });
+  await table.getByText("fetch").first().waitFor();
+  await page.getByRole("button", { name: "Show more" }).click();
+  await asked.promise;
+  await page.getByLabel("Tool", { exact: true }).fill("look");
+  await page.keyboard.press("Enter");
+  await table.getByText("look").first().waitFor();
+  release.resolve();
+  await answered.promise;
+  await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn, 0)))");
+  expect(await table.getByText("fetch").count()).toBe(0);
+  expect(await table.getByText("look").count()).toBe(3);
+  expect(complaints).toEqual([]);
+});

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 
 /** One page of a list of the server. */
 export type Page<Row> = {
@@ -31,11 +31,14 @@ export function usePages<Row>(key: string, read: (after: string | null) => Promi
     after: null,
   });
   const [tries, setTries] = useState(0);
-  const load = (after: string | null, isCurrent: () => boolean): void => {
+  /** A page of earlier filters, or of an earlier try, is of no list any more. */
+  const present = useRef(0);
+  const load = (after: string | null): void => {
+    const ofRequest = present.current;
     setKnown((now) => ({ ...now, isReading: true, problem: null }));
     read(after).then(
       ({ nodes, totalCount, pageInfo }) => {
-        if (!isCurrent()) return;
+        if (present.current !== ofRequest) return;
         setKnown((now) => ({
           rows: after === null ? nodes : [...now.rows, ...nodes],
           total: totalCount,
@@ -46,22 +49,21 @@ export function usePages<Row>(key: string, read: (after: string | null) => Promi
         }));
       },
       (failure: unknown) => {
-        if (!isCurrent()) return;
+        if (present.current !== ofRequest) return;
         const problem = failure instanceof Error ? failure.message : String(failure);
         setKnown((now) => ({ ...now, isReading: false, problem }));
       },
     );
   };
   useEffect(() => {
-    let isCurrent = true;
-    load(null, () => isCurrent);
+    load(null);
     return () => {
-      isCurrent = false;
+      present.current += 1;
     };
   }, [key, tries]);
   return {
     ...known,
-    more: () => (known.isReading ? undefined : load(known.after, () => true)),
+    more: () => (known.isReading ? undefined : load(known.after)),
     again: () => setTries((count) => count + 1),
   };
 }

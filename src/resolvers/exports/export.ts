@@ -10,6 +10,9 @@ import { payloadOf, type Context, type Payload } from "../context.ts";
 import { positionOf } from "../timeline.ts";
 import { auditFilter, type ToolCallFilter } from "../tool-audit.ts";
 
+/** The time for which the address of an export's file is good, in ms. */
+export const LINK_MS = 60 * 60_000;
+
 export type ExportListFilter = { readonly states?: readonly ExportState[] | null | undefined };
 
 export type ExportRequest = {

@@ -1,6 +1,5 @@
 import type { ExportFormat as Format, ExportState as State, ExportSubject as Subject } from "../../db/commit/export-rows.ts";
 import { KEPT_DAYS, MOST_RUNNING } from "../../deliveries/exports/export.ts";
-import { LINK_MS } from "../../resolvers/exports/link.ts";
 import {
   cancelExport,
   createExport,
@@ -9,6 +8,7 @@ import {
   exportByRow,
   exports,
   viewerUrl,
+  LINK_MS,
 } from "../../resolvers/exports/export.ts";
 import { ActorRef } from "../actor.ts";
 import { builder, connectionOf, described, nodesSelection } from "../builder.ts";

@@ -8,16 +8,13 @@ import type { ApprovalGroup as Grouped } from "../../agent/approvals/groups/grou
 import { RISKS } from "../../agent/tools/tool.ts";
 import { ApprovalKind as Kinds, ApprovalState as States } from "../../db/generated/enums.ts";
 import { globalId } from "../../lib/global-id.ts";
-import { DEFAULT_GROUPS, MOST_GROUPS, MOST_POINTS } from "../../resolvers/groups/buckets.ts";
-import { groupsOfApprovals, QUICK_MS, type ApprovalGroupsAnswer } from "../../resolvers/groups/approvals.ts";
+import { groupsOfApprovals, QUICK_MS } from "../../resolvers/groups/approvals.ts";
 import { keyActor, keyAgent, keyAmong, keyText } from "../../resolvers/groups/keys.ts";
 import { ActorRef } from "../actor.ts";
 import { ApprovalFilter } from "../approvals/inbox.ts";
 import { builder, described } from "../builder.ts";
 import { ApprovalKind, ApprovalState, OrderDirection, Risk } from "../enums.ts";
-import { BucketInput, TimeBucket } from "./buckets.ts";
-import { Distribution } from "./distribution.ts";
-import { groupsPrice } from "./price.ts";
+import { Distribution, groupsPrice, groupsType, rangeArguments } from "./groups.ts";
 
 const ApprovalDimension = builder.enumType("ApprovalDimension", {
   description: "Property by which approvals are grouped. Approvals without a value are of a group of their own.",
@@ -189,35 +186,14 @@ const ApprovalGroup = builder.objectRef<Grouped>("ApprovalGroup").implement({
   }),
 });
 
-const ApprovalGroups = builder.objectRef<ApprovalGroupsAnswer>("ApprovalGroups").implement({
-  description: "Approvals in groups.",
-  fields: (t) => ({
-    groups: t.field({
-      type: [ApprovalGroup],
-      complexity: { field: 1, multiplier: 1 },
-      description: "The first groups of the order, at most `first`.",
-      resolve: ({ groups }) => [...groups],
-    }),
-    groupCount: t.exposeInt("groupCount", { description: "Number of all groups, those beyond `first` included." }),
-    total: t.field({
-      type: ApprovalFigures,
-      complexity: 0,
-      description: "Figures of all approvals, those of groups beyond `first` included. Each approval counts once.",
-      resolve: ({ total }) => total ?? NO_APPROVALS,
-    }),
-    buckets: t.field({
-      type: [TimeBucket],
-      complexity: 0,
-      description: "Buckets of the range, one for each entry of a `series`. Empty without `bucket`.",
-      resolve: ({ buckets }) => [...buckets],
-    }),
-    asOf: t.field({
-      type: "Cursor",
-      description: "Log position up to which the figures contain all changes.",
-      resolve: ({ asOf }) => asOf,
-    }),
+const ApprovalGroups = groupsType<Grouped, Figures>("ApprovalGroups", "approvals", ApprovalGroup, (t) =>
+  t.field({
+    type: ApprovalFigures,
+    complexity: 0,
+    description: "Figures of all approvals, those of groups beyond `first` included. Each one counts once.",
+    resolve: ({ total }) => total ?? NO_APPROVALS,
   }),
-});
+);
 
 builder.queryField("approvalGroups", (t) =>
   t.field({
@@ -232,18 +208,9 @@ builder.queryField("approvalGroups", (t) =>
         defaultValue: ["DECIDER"],
         description: "Dimensions. An empty list makes one group of all approvals.",
       }),
-      bucket: t.arg({ type: BucketInput, description: "Time buckets of `series`. They need `from`." }),
-      from: t.arg({ type: "DateTime", description: "Approvals requested at or after this moment." }),
-      to: t.arg({
-        type: "DateTime",
-        description: "Approvals requested before this moment. With `bucket`, the present if omitted.",
-      }),
+      ...rangeArguments(t.arg, "Approvals requested"),
       filter: t.arg({ type: ApprovalFilter, description: "Filter. All approvals if omitted." }),
       orderBy: t.arg({ type: ApprovalGroupOrder, description: "Sort order. Most approvals first if omitted." }),
-      first: t.arg.int({
-        defaultValue: DEFAULT_GROUPS,
-        description: `Maximum number of groups, 1 to ${MOST_GROUPS}. Groups times buckets are at most ${MOST_POINTS}.`,
-      }),
       quickMs: t.arg.float({ defaultValue: QUICK_MS, description: "Time in ms below which a decision is `quick`." }),
       timeZone: t.arg.string({ defaultValue: "UTC", description: "IANA zone of HOUR_OF_DAY." }),
     },

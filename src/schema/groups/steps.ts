@@ -3,16 +3,13 @@ import { NO_STEPS, type StepFigures } from "../../agent/calls/audit/groups/turn-
 import type { StepDimension, StepGroup, StepMeasure } from "../../agent/calls/audit/groups/turn-groups.ts";
 import { StepState as States } from "../../db/generated/enums.ts";
 import { globalId } from "../../lib/global-id.ts";
-import { DEFAULT_GROUPS, MOST_GROUPS, MOST_POINTS } from "../../resolvers/groups/buckets.ts";
 import { keyActor, keyAgent, keyAmong, keyText } from "../../resolvers/groups/keys.ts";
-import { groupsOfSteps, type StepGroupsAnswer } from "../../resolvers/groups/turns.ts";
+import { groupsOfSteps } from "../../resolvers/groups/turns.ts";
 import { ActorRef } from "../actor.ts";
 import { builder, described } from "../builder.ts";
 import { OrderDirection } from "../enums.ts";
 import { StepFilter, StepState } from "../turns/inputs.ts";
-import { BucketInput, TimeBucket } from "./buckets.ts";
-import { Distribution } from "./distribution.ts";
-import { groupsPrice } from "./price.ts";
+import { Distribution, groupsPrice, groupsType, rangeArguments } from "./groups.ts";
 
 const Dimension = builder.enumType("StepDimension", {
   description: "Property by which steps are grouped.",
@@ -137,35 +134,14 @@ const Group = builder.objectRef<StepGroup>("StepGroup").implement({
   }),
 });
 
-const Groups = builder.objectRef<StepGroupsAnswer>("StepGroups").implement({
-  description: "Steps in groups.",
-  fields: (t) => ({
-    groups: t.field({
-      type: [Group],
-      complexity: { field: 1, multiplier: 1 },
-      description: "The first groups of the order, at most `first`.",
-      resolve: ({ groups }) => [...groups],
-    }),
-    groupCount: t.exposeInt("groupCount", { description: "Number of all groups, those beyond `first` included." }),
-    total: t.field({
-      type: Figures,
-      complexity: 0,
-      description: "Figures of all steps, those of groups beyond `first` included.",
-      resolve: ({ total }) => total ?? NO_STEPS,
-    }),
-    buckets: t.field({
-      type: [TimeBucket],
-      complexity: 0,
-      description: "Buckets of the range, one for each entry of a `series`. Empty without `bucket`.",
-      resolve: ({ buckets }) => [...buckets],
-    }),
-    asOf: t.field({
-      type: "Cursor",
-      description: "Log position up to which the figures contain all changes.",
-      resolve: ({ asOf }) => asOf,
-    }),
+const Groups = groupsType<StepGroup, StepFigures>("StepGroups", "steps", Group, (t) =>
+  t.field({
+    type: Figures,
+    complexity: 0,
+    description: "Figures of all steps, those of groups beyond `first` included. Each one counts once.",
+    resolve: ({ total }) => total ?? NO_STEPS,
   }),
-});
+);
 
 builder.queryField("stepGroups", (t) =>
   t.field({
@@ -180,18 +156,9 @@ builder.queryField("stepGroups", (t) =>
         defaultValue: ["MODEL"],
         description: "Dimensions. An empty list makes one group of all steps.",
       }),
-      bucket: t.arg({ type: BucketInput, description: "Time buckets of `series`. They need `from`." }),
-      from: t.arg({ type: "DateTime", description: "Steps that started at or after this moment." }),
-      to: t.arg({
-        type: "DateTime",
-        description: "Steps that started before this moment. With `bucket`, the present if omitted.",
-      }),
+      ...rangeArguments(t.arg, "Steps that started"),
       filter: t.arg({ type: StepFilter, description: "Filter. All steps if omitted." }),
       orderBy: t.arg({ type: GroupOrder, description: "Sort order. Most steps first if omitted." }),
-      first: t.arg.int({
-        defaultValue: DEFAULT_GROUPS,
-        description: `Maximum number of groups, 1 to ${MOST_GROUPS}. Groups times buckets are at most ${MOST_POINTS}.`,
-      }),
     },
     resolve: (_root, args, context, info) => groupsOfSteps(context, args, info),
   }),

@@ -6,16 +6,13 @@ import { RISKS } from "../../agent/tools/tool.ts";
 import { ToolCallState as States } from "../../db/generated/enums.ts";
 import { TOOL_CALL_ERROR_TYPES } from "../../events/snapshots.ts";
 import { globalId } from "../../lib/global-id.ts";
-import { DEFAULT_GROUPS, MOST_GROUPS, MOST_POINTS } from "../../resolvers/groups/buckets.ts";
 import { keyActor, keyAgent, keyAmong, keyText } from "../../resolvers/groups/keys.ts";
-import { toolCallGroups, type CallGroupsAnswer } from "../../resolvers/groups/tool-calls.ts";
+import { toolCallGroups } from "../../resolvers/groups/tool-calls.ts";
 import { ActorRef } from "../actor.ts";
 import { builder, described } from "../builder.ts";
 import { OrderDirection, PermissionVerdict, Risk, ToolCallErrorType, ToolCallState } from "../enums.ts";
 import { ToolCallFilter } from "../inputs/tool-calls.ts";
-import { BucketInput, TimeBucket } from "./buckets.ts";
-import { Distribution } from "./distribution.ts";
-import { groupsPrice } from "./price.ts";
+import { Distribution, groupsPrice, groupsType, rangeArguments } from "./groups.ts";
 
 const ToolCallDimension = builder.enumType("ToolCallDimension", {
   description: "Property by which tool calls are grouped. Calls without a value are of a group of their own.",
@@ -165,35 +162,14 @@ function globalOf(agentId: string | null): string | null {
   return agentId === null ? null : globalId("Agent", agentId);
 }
 
-const ToolCallGroups = builder.objectRef<CallGroupsAnswer>("ToolCallGroups").implement({
-  description: "Tool calls in groups.",
-  fields: (t) => ({
-    groups: t.field({
-      type: [ToolCallGroup],
-      complexity: { field: 1, multiplier: 1 },
-      description: "The first groups of the order, at most `first`.",
-      resolve: ({ groups }) => [...groups],
-    }),
-    groupCount: t.exposeInt("groupCount", { description: "Number of all groups, those beyond `first` included." }),
-    total: t.field({
-      type: ToolCallFigures,
-      complexity: 0,
-      description: "Figures of all calls, those of groups beyond `first` included. Each call counts once.",
-      resolve: ({ total }) => total ?? NO_CALLS,
-    }),
-    buckets: t.field({
-      type: [TimeBucket],
-      complexity: 0,
-      description: "Buckets of the range, one for each entry of a `series`. Empty without `bucket`.",
-      resolve: ({ buckets }) => [...buckets],
-    }),
-    asOf: t.field({
-      type: "Cursor",
-      description: "Log position up to which the figures contain all changes.",
-      resolve: ({ asOf }) => asOf,
-    }),
+const ToolCallGroups = groupsType<CallGroup, CallFigures>("ToolCallGroups", "calls", ToolCallGroup, (t) =>
+  t.field({
+    type: ToolCallFigures,
+    complexity: 0,
+    description: "Figures of all calls, those of groups beyond `first` included. Each one counts once.",
+    resolve: ({ total }) => total ?? NO_CALLS,
   }),
-});
+);
 
 builder.queryField("toolCallGroups", (t) =>
   t.field({
@@ -208,15 +184,9 @@ builder.queryField("toolCallGroups", (t) =>
         defaultValue: ["TOOL"],
         description: "Dimensions. An empty list makes one group of all calls.",
       }),
-      bucket: t.arg({ type: BucketInput, description: "Time buckets of `series`. They need `from`." }),
-      from: t.arg({ type: "DateTime", description: "Calls requested at or after this moment." }),
-      to: t.arg({ type: "DateTime", description: "Calls requested before this moment. With `bucket`, the present if omitted." }),
+      ...rangeArguments(t.arg, "Calls requested"),
       filter: t.arg({ type: ToolCallFilter, description: "Filter. All calls if omitted." }),
       orderBy: t.arg({ type: ToolCallGroupOrder, description: "Sort order. Most calls first if omitted." }),
-      first: t.arg.int({
-        defaultValue: DEFAULT_GROUPS,
-        description: `Maximum number of groups, 1 to ${MOST_GROUPS}. Groups times buckets are at most ${MOST_POINTS}.`,
-      }),
     },
     resolve: (_root, args, context, info) => toolCallGroups(context, args, info),
   }),

@@ -3,17 +3,14 @@ import { NO_TURNS, type TurnFigures } from "../../agent/calls/audit/groups/turn-
 import type { TurnDimension, TurnGroup, TurnMeasure } from "../../agent/calls/audit/groups/turn-groups.ts";
 import { DONE_REASONS } from "../../db/commit/change.ts";
 import { globalId } from "../../lib/global-id.ts";
-import { DEFAULT_GROUPS, MOST_GROUPS, MOST_POINTS } from "../../resolvers/groups/buckets.ts";
 import { keyActor, keyAgent, keyAmong, keyText } from "../../resolvers/groups/keys.ts";
-import { groupsOfTurns, type TurnGroupsAnswer } from "../../resolvers/groups/turns.ts";
+import { groupsOfTurns } from "../../resolvers/groups/turns.ts";
 import { ActorRef } from "../actor.ts";
 import { builder, described } from "../builder.ts";
 import { OrderDirection } from "../enums.ts";
 import { DoneReason } from "../events/enums.ts";
 import { TurnFilter } from "../turns/inputs.ts";
-import { BucketInput, TimeBucket } from "./buckets.ts";
-import { Distribution } from "./distribution.ts";
-import { groupsPrice } from "./price.ts";
+import { Distribution, groupsPrice, groupsType, rangeArguments } from "./groups.ts";
 
 const Dimension = builder.enumType("TurnDimension", {
   description: "Property by which turns are grouped.",
@@ -147,35 +144,14 @@ const Group = builder.objectRef<TurnGroup>("TurnGroup").implement({
   }),
 });
 
-const Groups = builder.objectRef<TurnGroupsAnswer>("TurnGroups").implement({
-  description: "Turns in groups.",
-  fields: (t) => ({
-    groups: t.field({
-      type: [Group],
-      complexity: { field: 1, multiplier: 1 },
-      description: "The first groups of the order, at most `first`.",
-      resolve: ({ groups }) => [...groups],
-    }),
-    groupCount: t.exposeInt("groupCount", { description: "Number of all groups, those beyond `first` included." }),
-    total: t.field({
-      type: Figures,
-      complexity: 0,
-      description: "Figures of all turns, those of groups beyond `first` included.",
-      resolve: ({ total }) => total ?? NO_TURNS,
-    }),
-    buckets: t.field({
-      type: [TimeBucket],
-      complexity: 0,
-      description: "Buckets of the range, one for each entry of a `series`. Empty without `bucket`.",
-      resolve: ({ buckets }) => [...buckets],
-    }),
-    asOf: t.field({
-      type: "Cursor",
-      description: "Log position up to which the figures contain all changes.",
-      resolve: ({ asOf }) => asOf,
-    }),
+const Groups = groupsType<TurnGroup, TurnFigures>("TurnGroups", "turns", Group, (t) =>
+  t.field({
+    type: Figures,
+    complexity: 0,
+    description: "Figures of all turns, those of groups beyond `first` included. Each one counts once.",
+    resolve: ({ total }) => total ?? NO_TURNS,
   }),
-});
+);
 
 builder.queryField("turnGroups", (t) =>
   t.field({
@@ -190,18 +166,9 @@ builder.queryField("turnGroups", (t) =>
         defaultValue: ["MODEL"],
         description: "Dimensions. An empty list makes one group of all turns.",
       }),
-      bucket: t.arg({ type: BucketInput, description: "Time buckets of `series`. They need `from`." }),
-      from: t.arg({ type: "DateTime", description: "Turns that started at or after this moment." }),
-      to: t.arg({
-        type: "DateTime",
-        description: "Turns that started before this moment. With `bucket`, the present if omitted.",
-      }),
+      ...rangeArguments(t.arg, "Turns that started"),
       filter: t.arg({ type: TurnFilter, description: "Filter. All turns if omitted." }),
       orderBy: t.arg({ type: GroupOrder, description: "Sort order. Most turns first if omitted." }),
-      first: t.arg.int({
-        defaultValue: DEFAULT_GROUPS,
-        description: `Maximum number of groups, 1 to ${MOST_GROUPS}. Groups times buckets are at most ${MOST_POINTS}.`,
-      }),
     },
     resolve: (_root, args, context, info) => groupsOfTurns(context, args, info),
   }),

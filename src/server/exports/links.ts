@@ -1,9 +1,9 @@
+import { LINK_MS } from "../../resolvers/exports/export.ts";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { SignIn } from "../../agent/actors/access-token.ts";
 import type { Actor } from "../../agent/actors/actor.ts";
 import type { ActorKind } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
-import { LINK_MS } from "../../resolvers/exports/link.ts";
 
 export const EXPORTS_PATH = "/exports/";
 
