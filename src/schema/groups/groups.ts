@@ -64,7 +64,7 @@ export const Distribution = builder.objectRef<Times>("Distribution").implement({
 
 type Types = (typeof builder)["$inferSchemaTypes"];
 
-/** An answer with groups. `total` is null if nothing was found. */
+/** An answer with groups. `total` is null for an empty one. */
 type Answer<OneGroup, Figures> = {
   readonly groups: readonly OneGroup[];
   readonly groupCount: number;
@@ -108,7 +108,7 @@ export function groupsType<OneGroup extends object, Figures>(
   });
 }
 
-/** The arguments of the range and the size of an answer; `began` says of which things, in the past tense. */
+/** The arguments of the range and the size of an answer. `began` names its things with a verb, such as Calls requested. */
 export function rangeArguments(arg: ArgBuilder<Types>, began: string) {
   return {
     bucket: arg({ type: BucketInput, description: "Time buckets of `series`. They need `from`." }),

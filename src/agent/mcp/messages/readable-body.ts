@@ -96,8 +96,8 @@ function repairedData(data: string): readonly string[] {
 }
 
 /**
- * The messages of a text, one or a list, as `repair` returns them. Null for a text that is no JSON, for which the SDK has an
- * error, and for one that is nested without measure: it can be read, and not be written.
+ * The messages of a text, one or a list, as `repair` returns them. Null for a text that is no JSON: the SDK has an error for it.
+ * Null also for one that is nested without measure, which can be read and not be written.
  */
 function repairedJson(text: string, repair: (messages: readonly JsonObject[]) => readonly JsonObject[]): string[] | null {
   try {
