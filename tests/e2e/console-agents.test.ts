@@ -40,6 +40,8 @@ withChromium("console: an agent is forked after an earlier message, by keyboard"
   await page.keyboard.press("Enter");
   await conversation.getByText("four", { exact: true }).waitFor();
   await conversation.getByText("two", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "forked from this agent" }).press("Enter");
+  await conversation.getByText("three", { exact: true }).waitFor();
   expect(complaints).toEqual([]);
 });
 
@@ -163,3 +165,29 @@ withChromium("console: a file's changes are shown, of the turn and since the age
   await screenshot(page, "console-file-changes");
   expect(complaints).toEqual([]);
 });
+
+withChromium(
+  "console: picked images are named, and can be taken off before the message is sent",
+  { timeout: 60_000 },
+  async () => {
+    const { app, page, complaints, open } = await consolePage({ script: { replies: [{ when: {}, say: ["Seen."] }] } });
+    const client = connect(app.url);
+    const { id } = await client.createAgent({});
+    await open(`/console/agents/${id}`);
+    const image = { name: "chart.png", mimeType: "image/png", buffer: DOT };
+    const chooser = page.getByLabel("Images");
+    await chooser.setInputFiles([image, { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("words") }]);
+    await page.getByRole("alert").getByText("can be sent: notes.txt").waitFor();
+    await page.getByRole("button", { name: "Remove chart.png" }).press("Enter");
+    expect(await page.getByText("chart.png").count()).toBe(0);
+    await chooser.setInputFiles(image);
+    await page.getByText("chart.png").waitFor();
+    await page.getByRole("textbox", { name: "Message" }).fill("look");
+    await page.keyboard.press("Enter");
+    await page.getByText("Seen.").waitFor();
+    const { messages } = await client.agent(id);
+    expect(JSON.stringify(messages)).toContain("look");
+    expect(await page.getByText("chart.png").count()).toBe(0);
+    expect(complaints).toEqual([]);
+  },
+);

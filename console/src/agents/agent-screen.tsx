@@ -40,6 +40,7 @@ function AgentView({ agentId }: { readonly agentId: string }): ReactNode {
         </h1>
       </main>
     );
+  const original = agent?.lineage.at(-1) ?? null;
   return (
     <main className="agent">
       <section className="talk" aria-label={t`Conversation`}>
@@ -51,6 +52,11 @@ function AgentView({ agentId }: { readonly agentId: string }): ReactNode {
             {agent?.parent === null || agent === null ? null : (
               <Link to="/agents/$agentId" params={{ agentId: agent.parent.id }} search={{}} className="small">
                 ↑ {agent.parent.template.templateId}
+              </Link>
+            )}
+            {original === null ? null : (
+              <Link to="/agents/$agentId" params={{ agentId: original }} search={{}} className="small">
+                ⑂ <Trans>forked from this agent</Trans>
               </Link>
             )}
             <nav className="row views small" aria-label={t`Views`}>

@@ -51,7 +51,7 @@ export function Decision({
       ? t`With a quorum the input cannot be edited.`
       : null
     : t`Only the input of a call can be edited.`;
-  const noRule = mayStore.isAllowed ? (proposal?.problems[0]?.message ?? null) : (mayStore.reason ?? t`You may not store rules.`);
+  const noRule = mayStore.isAllowed ? null : (mayStore.reason ?? t`You may not store rules.`);
   const answer = async (given: Answer): Promise<boolean> => {
     const deciding = decide({ approvalId: asked.id, inputHash: asked.inputHash, ...given });
     if (given.input === undefined && given.values === undefined && given.raiseTo === undefined) sent();
