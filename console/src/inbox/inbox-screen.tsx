@@ -101,7 +101,7 @@ export function InboxScreen(): ReactNode {
             >
               <Trans>Snoozed</Trans>
             </ViewLink>
-            <Link to="/history" className="view">
+            <Link to="/history" search={{ template, tool, agent, requester }} className="view">
               <Trans>History</Trans>
             </Link>
             {inbox.loading === "loading" && inbox.rows.size > 0 ? (

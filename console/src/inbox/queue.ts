@@ -16,6 +16,9 @@ export type Filters = {
 /** The inbox leaves out questions that the viewer has put off; they have a view of their own. */
 export type InboxSearch = Filters & { readonly view?: "snoozed" | undefined };
 
+/** The filters of the history are those of the inbox, without the words: the server has all rows. */
+export type HistorySearch = Omit<Filters, "find">;
+
 /** The open rows, and those that the viewer has put off. */
 export function inboxViews(
   rows: ReadonlyMap<string, Row>,
