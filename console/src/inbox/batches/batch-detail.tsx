@@ -72,6 +72,9 @@ function BatchHead({ first, members }: { readonly first: Row; readonly members: 
       </h2>
       <p className="row small quiet head-line">
         <RiskBadge risk={risk} />
+        <span>
+          <Trans>Folder</Trans> <code>{visible(agent.workspace)}</code>
+        </span>
         {toolCall?.explanation === null || toolCall === null ? null : (
           <span>
             <Trans>
