@@ -1,4 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
+import { visible } from "@triplane/client/command-lines";
 import type { ReactNode } from "react";
 import { Ago, Until } from "../design/clock.tsx";
 import { Confirm } from "../design/confirm.tsx";
@@ -52,7 +53,7 @@ export function Sessions({ isOwn }: { readonly isOwn: boolean }): ReactNode {
                 <tr key={id}>
                   {isOwn ? null : <td>{nameOf(owner)}</td>}
                   <td className="agent-text">
-                    {viewerIsHere ? <span className="badge good">{t`this browser`}</span> : null} {userAgent ?? "–"}
+                    {viewerIsHere ? <span className="badge good">{t`this browser`}</span> : null} {visible(userAgent ?? "–")}
                   </td>
                   <td>
                     <Ago time={createdAt} />
