@@ -9,7 +9,7 @@ import { Buckets } from "./buckets.ts";
 
 /** The wrong tokens that an address may try in a minute. */
 const PER_ADDRESS = 10;
-/** Nobody guesses a token of so many characters, and so each of them is tried. */
+/** A token of so many characters cannot be guessed, and is always tried. */
 const LONG = 20;
 const REMEMBERED = 10_000;
 
@@ -19,8 +19,8 @@ export function isGuessable(token: string): boolean {
 
 /**
  * Counts wrong Bearer tokens by address, so that short tokens of a configuration cannot be guessed. At an address with too
- * many, a short token is tried only if it was right there before: one bad client of a proxy stops no other. The same wrong
- * token counts once, since a program with an old token guesses nothing.
+ * many, a short token is tried only if it was right there before. One bad client of a proxy stops no other. The same wrong
+ * token counts once: a program with an old token does not guess.
  */
 export class TokenGuesses {
   readonly #isOn: boolean;

@@ -31,7 +31,7 @@ export function useMaySteer(createdBy: { readonly id: string }): boolean {
   return isAllowed || (roles.includes("USER") && createdBy.id === actor.id);
 }
 
-/** The name of a person or program for people. Nothing hides in it: a provider of identities may take it from them. */
+/** The name of a person or program for people. Hidden characters are escaped: people may choose their names. */
 export function nameOf(actor: { readonly name: string | null; readonly actorId: string }): string {
   return visible(actor.name ?? actor.actorId);
 }
