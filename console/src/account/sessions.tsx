@@ -1,4 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
+import { visible } from "@triplane/client/command-lines";
 import type { ReactNode } from "react";
 import { Ago, Until } from "../design/clock.tsx";
 import { Confirm } from "../design/confirm.tsx";
@@ -54,7 +55,9 @@ export function Sessions({ isOwn }: { readonly isOwn: boolean }): ReactNode {
                   {isOwn ? null : <td>{nameOf(owner)}</td>}
                   <td className="agent-text">
                     {viewerIsHere ? <span className="badge good">{t`this browser`}</span> : null}{" "}
-                    <span title={userAgent ?? undefined}>{userAgent === null ? "–" : browserOf(userAgent)}</span>
+                    <span title={userAgent === null ? undefined : visible(userAgent)}>
+                      {userAgent === null ? "–" : visible(browserOf(userAgent))}
+                    </span>
                   </td>
                   <td>
                     <Ago time={createdAt} />

@@ -121,7 +121,7 @@ function Changes({
         {edits.map((edit, index) => (
           <li key={edit.id}>
             <p className="row small quiet">
-              <code>{edit.name}</code>
+              <code>{visible(edit.name)}</code>
               <span>{t`turn ${edit.turn}, step ${edit.step}`}</span>
               {edit.completedAt === null ? null : <Ago time={edit.completedAt} />}
             </p>

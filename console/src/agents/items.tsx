@@ -136,7 +136,7 @@ const OneItem = memo(function OneItem({ agentId, item }: { readonly agentId: str
     case "end":
       return (
         <div className="small quiet end">
-          {item.reason}
+          {visible(item.reason)}
           {item.problems.map((problem) => (
             <p key={problem}>{visible(problem)}</p>
           ))}

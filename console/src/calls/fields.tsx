@@ -48,7 +48,7 @@ function Field({
   return (
     <div className="field">
       <label htmlFor={id}>
-        {field.title ?? field.name}
+        {visible(field.title ?? field.name)}
         {field.isRequired ? <span aria-hidden> *</span> : null}
       </label>
       <Entry
@@ -69,12 +69,12 @@ function Field({
       ) : null}
       {field.description === null ? null : (
         <small id={`${id}-about`} className="quiet">
-          {field.description}
+          {visible(field.description)}
         </small>
       )}
       {problems.length === 0 ? null : (
         <p id={`${id}-problem`} role="alert" className="alert">
-          {problems.join("; ")}
+          {visible(problems.join("; "))}
         </p>
       )}
     </div>
@@ -109,7 +109,7 @@ function Entry({
 }): ReactNode {
   const options = field.options.map(({ value, title }) => (
     <option key={value} value={value}>
-      {title}
+      {visible(title)}
     </option>
   ));
   switch (field.kind) {

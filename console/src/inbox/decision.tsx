@@ -1,4 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
+import { visible } from "@triplane/client/command-lines";
 import { useRef, useState, type ReactNode } from "react";
 import { useKeys } from "../design/keys.ts";
 import type { CannotDecideReason } from "../generated/documents.ts";
@@ -83,7 +84,7 @@ export function Decision({
         ? null
         : problems.map(({ message }) => (
             <p key={message} role="alert" className="alert">
-              {message}
+              {visible(message)}
             </p>
           ))}
       {budget !== null ? (

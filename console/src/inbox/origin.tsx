@@ -45,7 +45,7 @@ export function Origin({ asked }: { readonly asked: Asked }): ReactNode {
         <ol className="calls" aria-label={t`Last calls`}>
           {calls.map(({ id, name, inputPreview, isError, state, durationMs }) => (
             <li key={id}>
-              <code className="name">{name}</code>
+              <code className="name">{visible(name)}</code>
               <code className="preview">{visible(inputPreview ?? "")}</code>
               <span className={`badge ${isError ? "bad" : ""}`}>{state}</span>
               <span className="quiet small">{durationMs === null ? "" : durationText(durationMs)}</span>

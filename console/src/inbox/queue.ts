@@ -1,3 +1,4 @@
+import { visible } from "@triplane/client/command-lines";
 import type { InboxRowFragment } from "../generated/documents.ts";
 
 /** An open approval, as the list shows it. */
@@ -140,9 +141,9 @@ function valuesOf(row: Row, filter: Choosable): readonly { readonly value: strin
     case "tool":
       return [{ value: toolOf(row), label: toolOf(row) }];
     case "agent":
-      return [{ value: row.agent.id, label: row.agent.title ?? row.agent.shortId }];
+      return [{ value: row.agent.id, label: visible(row.agent.title ?? row.agent.shortId) }];
     case "requester":
-      return row.requestedBy.map(({ actorId, name }) => ({ value: actorId, label: name ?? actorId }));
+      return row.requestedBy.map(({ actorId, name }) => ({ value: actorId, label: visible(name ?? actorId) }));
   }
 }
 
