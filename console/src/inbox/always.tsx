@@ -106,7 +106,7 @@ export function AlwaysAllow({
       )}
       <div className="row">
         <button type="submit" className="primary" disabled={proposal === null || isStoring}>
-          <Trans>Store the rule, and allow</Trans>
+          <Trans>Store the rule, and allow</Trans> <kbd>Ctrl ⏎</kbd>
         </button>
         <button type="button" className="plain" onClick={back}>
           <Trans>Back</Trans> <kbd>Esc</kbd>
