@@ -1,5 +1,4 @@
 import { CSPProvider } from "@base-ui/react/csp-provider";
-import { i18n } from "@lingui/core";
 import { I18nProvider } from "@lingui/react";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
@@ -9,6 +8,7 @@ import "./design/tokens.css";
 import "./design/base.css";
 import "./calls/calls.css";
 import { client } from "./session/client.ts";
+import { i18n } from "./session/messages.ts";
 import { showTheme, speak, startLanguage, startTheme } from "./session/settings.ts";
 import { Gate } from "./shell/gate.tsx";
 import { router } from "./shell/router.tsx";

@@ -102,3 +102,21 @@ withChromium("console: a decision that came too late is said", { timeout: 120_00
   expect(await refusal.count()).toBe(0);
   expect(complaints).toEqual([]);
 });
+
+withChromium("console: no character hides in a sentence, a rule and a field", { timeout: 120_000 }, async () => {
+  const { app, page, complaints } = await consolePage({
+    script: {
+      replies: [{ when: { user: "^write" }, call: [{ tool: "fs_write", input: { path: "a\u202efdp.md", content: "x" } }] }],
+    },
+  });
+  const client = connect(app.url);
+  const { id: agentId } = await client.createAgent({ title: "Writer" });
+  await client.send(agentId, "write it");
+  await page.goto(new URL("/console", app.url).href);
+  await page.locator(".sentence", { hasText: "a\\u202efdp.md" }).waitFor();
+  await page.getByText("This rule would have let it run: fs_write(path:/a\\u202efdp.md").waitFor();
+  await page.keyboard.press("a");
+  await page.getByText("This text has hidden characters: \\u202e").waitFor();
+  expect(await page.locator("body").innerText()).not.toContain("\u202e");
+  expect(complaints).toEqual([]);
+});

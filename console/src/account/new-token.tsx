@@ -89,7 +89,7 @@ export function NewToken({ close }: { readonly close: () => void }): ReactNode {
         )}
         <div className="row">
           <button type="submit" className="primary" disabled={name.trim() === "" || chosen.length === 0}>
-            <Trans>Create</Trans>
+            <Trans>Create</Trans> <kbd>⏎</kbd>
           </button>
           <button type="button" onClick={close}>
             <Trans>Cancel</Trans>

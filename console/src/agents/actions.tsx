@@ -1,6 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { useState, type ReactNode } from "react";
 import { ArchiveDocument, CompactDocument, InterruptDocument, RenameDocument, RetryDocument } from "../generated/documents.ts";
+import { useFocusKept } from "../design/focus-kept.ts";
 import { change, refusalText } from "../session/ask.ts";
 import { Fork } from "./fork.tsx";
 import type { AgentPage } from "./use-agent-page.ts";
@@ -25,6 +26,7 @@ export function Actions({
   const [title, setTitle] = useState<string | null>(null);
   // A press after a lost answer repeats the command with its key: the server does it once. Each answer ends its key.
   const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
+  const box = useFocusKept<HTMLDivElement>(busy !== null);
   const agentId = agent.id;
   const run = (name: string, work: () => Promise<Refusals>): void => {
     setBusy(name);
@@ -47,7 +49,7 @@ export function Actions({
     );
   const canRetry = agent.doneReason === "ERROR" || agent.doneReason === "INTERRUPTED";
   return (
-    <div className="actions">
+    <div className="actions" ref={box} tabIndex={-1}>
       <div className="row">
         <button type="button" className="danger" disabled={!isWorking || busy !== null} onClick={() => interrupt(false)}>
           <Trans>Interrupt</Trans>

@@ -113,13 +113,7 @@ function NewAgentForm({
         <label htmlFor={`${id}-text`}>
           <Trans>First message</Trans>
         </label>
-        <textarea
-          id={`${id}-text`}
-          rows={4}
-          value={text}
-          onChange={({ target }) => setText(target.value)}
-          onKeyDown={(event) => (event.key === "Enter" && (event.ctrlKey || event.metaKey) ? send() : undefined)}
-        />
+        <textarea id={`${id}-text`} rows={4} value={text} onChange={({ target }) => setText(target.value)} />
       </div>
       {problem === null ? null : (
         <p role="alert" className="alert">
@@ -128,7 +122,7 @@ function NewAgentForm({
       )}
       <div className="row">
         <button type="submit" className="primary" disabled={isBusy || templateId === ""}>
-          <Trans>Start</Trans>
+          <Trans>Start</Trans> <kbd>Ctrl ⏎</kbd>
         </button>
         <button type="button" className="plain" onClick={close}>
           <Trans>Cancel</Trans>

@@ -1,7 +1,6 @@
-import { Trans } from "@lingui/react/macro";
-import { visible } from "@triplane/client/command-lines";
 import type { FormEntries, FormField } from "@triplane/client/input-form";
 import { useId, type ReactNode } from "react";
+import { HiddenNote } from "./hidden-note.tsx";
 
 /** A refusal that names a field stands at the field. */
 export type FieldProblem = { readonly field: string | null; readonly message: string };
@@ -62,11 +61,7 @@ function Field({
           ...(about === "" ? {} : { "aria-describedby": about }),
         }}
       />
-      {typeof entry === "string" && hasHidden(entry) ? (
-        <p className="note warning small">
-          <Trans>This text has hidden characters: {visible(hiddenIn(entry))}</Trans>
-        </p>
-      ) : null}
+      {typeof entry === "string" ? <HiddenNote text={entry} /> : null}
       {field.description === null ? null : (
         <small id={`${id}-about`} className="quiet">
           {visible(field.description)}
@@ -79,17 +74,6 @@ function Field({
       )}
     </div>
   );
-}
-
-/** Characters that change the look of a text, or have none. */
-const HIDDEN = /[\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?![\n\t\r])\p{Cc}/gu;
-
-function hiddenIn(text: string): string {
-  return [...new Set(text.match(HIDDEN))].join("");
-}
-
-function hasHidden(text: string): boolean {
-  return hiddenIn(text) !== "";
 }
 
 type Checks = { readonly required: boolean; readonly "aria-invalid": boolean; readonly "aria-describedby"?: string };

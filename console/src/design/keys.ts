@@ -41,6 +41,23 @@ export function formKeys(back: () => void, send: () => void): (event: FieldKeyEv
   };
 }
 
+/** Ctrl Enter sends the form that has the focus, if its button would. A form with keys of its own has taken the event. */
+export function useSendKey(): void {
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent): void => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+      if (event.defaultPrevented || event.isComposing || !(event.target instanceof Element)) return;
+      const form = event.target.closest("form");
+      const button = form?.querySelector<HTMLButtonElement>('button[type="submit"]');
+      if (form === null || button === null || button === undefined || button.disabled) return;
+      event.preventDefault();
+      form.requestSubmit(button);
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, []);
+}
+
 function isTaken({ target, key }: KeyboardEvent): boolean {
   if (document.querySelector('[role="dialog"]') !== null) return true;
   if (!(target instanceof Element)) return false;

@@ -1,6 +1,7 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
 import { useEffect, useId, useState, type ReactNode } from "react";
+import { HiddenNote } from "../calls/hidden-note.tsx";
 import { formKeys } from "../design/keys.ts";
 import { AllowAlwaysDocument, ProposalDocument } from "../generated/documents.ts";
 import { ask, change, refusalText } from "../session/ask.ts";
@@ -70,6 +71,7 @@ export function AlwaysAllow({
           value={rule ?? ""}
           onChange={({ target }) => setRule(target.value)}
         />
+        <HiddenNote text={rule ?? ""} />
         <small className="quiet">
           <Trans>
             It holds for all agents of <code>{asked.agent.template.templateId}</code>.
@@ -104,7 +106,7 @@ export function AlwaysAllow({
       )}
       <div className="row">
         <button type="submit" className="primary" disabled={proposal === null || isStoring}>
-          <Trans>Store the rule, and allow</Trans>
+          <Trans>Store the rule, and allow</Trans> <kbd>Ctrl ⏎</kbd>
         </button>
         <button type="button" className="plain" onClick={back}>
           <Trans>Back</Trans> <kbd>Esc</kbd>

@@ -114,7 +114,7 @@ export function RaiseBudget({
       )}
       <div className="row">
         <button type="submit" className="primary" disabled={isBusy}>
-          <Trans>Raise</Trans>
+          <Trans>Raise</Trans> <kbd>Ctrl ⏎</kbd>
         </button>
         <button type="button" className="danger" disabled={isBusy} onClick={deny}>
           <Trans>End the turn</Trans>

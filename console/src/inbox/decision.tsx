@@ -1,6 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
-import { useRef, useState, type ReactNode } from "react";
+import { useState, type ReactNode } from "react";
+import { useFocusKept } from "../design/focus-kept.ts";
 import { useKeys } from "../design/keys.ts";
 import type { CannotDecideReason } from "../generated/documents.ts";
 import { useMay } from "../session/viewer.tsx";
@@ -40,9 +41,9 @@ export function Decision({
 }): ReactNode {
   const [mode, setMode] = useState<Mode>("choose");
   const { t } = useLingui();
-  const box = useRef<HTMLDivElement>(null);
   const mayStore = useMay("STORE_ALLOW_RULES");
   const isBusy = deciding?.kind === "sending";
+  const box = useFocusKept<HTMLDivElement>(isBusy);
   const reasons = asked.viewerCannotDecideReasons;
   const mayDecide = reasons.length === 0 && asked.viewerCanDecide;
   const isCall = asked.kind === "TOOL_CALL";
@@ -70,7 +71,10 @@ export function Decision({
       if (canAct && performance.now() - shownAtMs > SEEN_MS) void answer({ decision: "ALLOW" });
     },
     d: () => (canAct ? setMode("deny") : null),
-    e: () => (canAct && noEdit === null ? setMode("edit") : null),
+    e: () => {
+      if (canAct && noEdit === null) setMode("edit");
+      else if (mayDecide && !isPlain) box.current?.querySelector<HTMLElement>("input, textarea, select")?.focus();
+    },
     a: () => (canAct && noRule === null ? setMode("always") : null),
     Escape: () => back(),
   });

@@ -47,7 +47,7 @@ export function OutcomeForm({
       </div>
       <div className="row">
         <button type="submit" className="primary" disabled={isBusy || isEmpty}>
-          <Trans>It was done</Trans>
+          <Trans>It was done</Trans> <kbd>Ctrl ⏎</kbd>
         </button>
         <button type="button" disabled={isBusy} onClick={() => answer({ decision: "RETRY" })}>
           <Trans>Run it again</Trans>

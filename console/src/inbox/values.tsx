@@ -42,7 +42,7 @@ export function ValuesForm({
         ))}
       <div className="row">
         <button type="submit" className="primary" disabled={isBusy}>
-          {fields.length === 0 ? <Trans>Confirm</Trans> : <Trans>Send the values</Trans>}
+          {fields.length === 0 ? <Trans>Confirm</Trans> : <Trans>Send the values</Trans>} <kbd>Ctrl ⏎</kbd>
         </button>
         <button type="button" className="danger" disabled={isBusy} onClick={decline}>
           <Trans>Decline</Trans>

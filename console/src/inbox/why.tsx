@@ -13,6 +13,8 @@ export function Why({ asked, proposal }: { readonly asked: Asked; readonly propo
   // The verdict on the call explains no other kind of question.
   const explanation = asked.kind === "TOOL_CALL" ? (asked.toolCall?.explanation ?? null) : null;
   const reasons = [...new Set(asked.commandParts.map(({ reason }) => reason))];
+  const decidedBy = <code>{visible(explanation?.rule ?? "")}</code>;
+  const allowing = <code>{visible(proposal?.proposal?.rule ?? "")}</code>;
   const near = (explanation?.considered ?? []).filter(({ verdict }) => verdict !== null);
   return (
     <section aria-label={t`Why it asks`}>
@@ -37,7 +39,7 @@ export function Why({ asked, proposal }: { readonly asked: Asked; readonly propo
       {explanation === null ? null : (
         <p className="small quiet">
           <Trans>
-            Decided by <code>{visible(explanation.rule)}</code> at <code>{explanation.place}</code>
+            Decided by {decidedBy} at <code>{explanation.place}</code>
           </Trans>
         </p>
       )}
@@ -57,9 +59,7 @@ export function Why({ asked, proposal }: { readonly asked: Asked; readonly propo
       )}
       {proposal?.proposal === null || proposal === null ? null : (
         <p className="small">
-          <Trans>
-            This rule would have let it run: <code>{visible(proposal.proposal.rule)}</code>
-          </Trans>
+          <Trans>This rule would have let it run: {allowing}</Trans>
         </p>
       )}
     </section>

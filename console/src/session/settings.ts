@@ -1,4 +1,4 @@
-import { i18n } from "@lingui/core";
+import { i18n } from "./messages.ts";
 
 /** Languages with their own names. */
 export const LANGUAGES = { en: "English", zh: "中文" } as const;

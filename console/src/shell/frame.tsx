@@ -1,7 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState, type ReactNode } from "react";
-import { useKeys } from "../design/keys.ts";
+import { useKeys, useSendKey } from "../design/keys.ts";
 import { inboxViews } from "../inbox/queue.ts";
 import { usePutOff } from "../inbox/snooze/put-off.ts";
 import { useInbox } from "../inbox/store.ts";
@@ -25,6 +25,7 @@ export function Frame(): ReactNode {
     document.title = count === 0 ? "Triplane" : `(${count}) Triplane`;
   }, [count]);
   const navigate = useNavigate();
+  useSendKey();
   useKeys({
     "?": () => setKeysOpen(true),
     "g i": () => void navigate({ to: "/inbox", search: {} }),

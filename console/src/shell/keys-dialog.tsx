@@ -8,7 +8,7 @@ export function KeysDialog({ isOpen, close }: { readonly isOpen: boolean; readon
   const keys: readonly (readonly [string, string])[] = [
     ["j / k", t`next, previous`],
     ["⏎", t`allow once`],
-    ["e", t`edit and allow`],
+    ["e", t`edit and allow, or into the form of the question`],
     ["d", t`deny with words`],
     ["a", t`always allow by a rule`],
     ["⇧ A / ⇧ D", t`allow or deny all of a batch`],
