@@ -1,3 +1,4 @@
+import { visible } from "@triplane/client/command-lines";
 import type { FormEntries, FormField } from "@triplane/client/input-form";
 import { useId, type ReactNode } from "react";
 import { HiddenNote } from "./hidden-note.tsx";
