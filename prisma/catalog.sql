@@ -603,8 +603,8 @@ BEGIN
       RAISE EXCEPTION 'agent % was interrupted', p_agent USING ERRCODE = 'TP002';
     END IF;
     UPDATE tool_call t SET
-      (state, attempt, effective_input, rule_values, input_hash, output, details, images, kept_output_bytes, error, is_error, explanation, verdict, hook_verdict, stages, started_at, completed_at, duration_ms, cached_from, updated_at) =
-      (SELECT r.state, r.attempt, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.images, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.verdict, r.hook_verdict, r.stages, r.started_at, r.completed_at, r.duration_ms, r.cached_from, r.updated_at
+      (state, attempt, effective_input, rule_values, input_hash, output, details, images, kept_output_bytes, error, is_error, explanation, verdict, hook_verdict, stages, started_at, completed_at, duration_ms, cached_from, exit_code, hosts, updated_at) =
+      (SELECT r.state, r.attempt, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.images, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.verdict, r.hook_verdict, r.stages, r.started_at, r.completed_at, r.duration_ms, r.cached_from, r.exit_code, r.hosts, r.updated_at
        FROM json_populate_record(t, v_item."set") r),
       audit_trail = t.audit_trail || (v_item.audit)::jsonb
     WHERE t.id = v_item.id AND t.agent_id IS NOT DISTINCT FROM p_agent AND t.state = (v_item."from")::tool_call_state
@@ -1280,6 +1280,10 @@ CREATE INDEX audit_call_deciders ON public.audit_call USING gin (deciders) WHERE
 CREATE INDEX audit_call_duration ON public.audit_call USING btree (tenant, duration_ms, id, created_at, state, agent_id, template_id);
 
 CREATE INDEX audit_call_error_type ON public.audit_call USING btree (tenant, error_type, created_at, id) INCLUDE (name, agent_id, duration_ms, has_run, template_id, created_by, state, verdict) WHERE (error_type IS NOT NULL);
+
+CREATE INDEX audit_call_exit_code ON public.audit_call USING btree (tenant, exit_code, created_at, id) WHERE (exit_code IS NOT NULL);
+
+CREATE INDEX audit_call_hosts ON public.audit_call USING gin (hosts) WHERE (hosts IS NOT NULL);
 
 CREATE INDEX audit_call_id_end ON public.audit_call USING btree (reverse(id) text_pattern_ops);
 

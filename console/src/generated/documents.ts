@@ -1019,6 +1019,10 @@ export type ToolCallFilter = {
   decidedBy?: Array<string | number> | null | undefined;
   /** Calls that were refused or failed with one of these error types. */
   errorTypes?: Array<ToolCallErrorType> | null | undefined;
+  /** Shell calls that ended with one of these exit codes. */
+  exitCodes?: Array<number> | null | undefined;
+  /** Calls that asked to reach one of these hosts, by name without a port. */
+  hosts?: Array<string> | null | undefined;
   /** Calls whose `durationMs` is at least this value. */
   minDurationMs?: number | null | undefined;
   /** Calls decided at one of these places, as in `explanation.place`. For rules of the configuration see `Template.permission.rules`; for stored rules `AllowRule.place`. */

@@ -189,6 +189,8 @@ CREATE TABLE "tool_call" (
     "cached_from" TEXT,
     "todos" JSON,
     "erased_at" TIMESTAMPTZ(3),
+    "exit_code" INTEGER,
+    "hosts" JSONB,
 
     CONSTRAINT "tool_call_pkey" PRIMARY KEY ("id")
 );
@@ -777,6 +779,9 @@ CREATE TABLE "audit_call" (
     "root_id" TEXT,
     "risk" TEXT,
     "waited_ms" DOUBLE PRECISION,
+    "exit_code" INTEGER,
+    "hosts" TEXT[],
+    "model" TEXT,
 
     CONSTRAINT "audit_call_pkey" PRIMARY KEY ("id")
 );
@@ -1246,6 +1251,8 @@ CREATE INDEX "audit_call_open" ON "audit_call" ("agent_id") WHERE "state" IN ('P
 CREATE INDEX "audit_call_error_type" ON "audit_call" ("tenant", "error_type", "created_at", "id") INCLUDE ("name", "agent_id", "duration_ms", "has_run", "template_id", "created_by", "state", "verdict") WHERE "error_type" IS NOT NULL;
 CREATE INDEX "audit_call_verdict" ON "audit_call" ("tenant", "verdict", "created_at", "id") INCLUDE ("name", "agent_id", "duration_ms", "has_run", "template_id", "created_by", "state", "error_type") WHERE "verdict" <> 'allow';
 CREATE INDEX "audit_call_deciders" ON "audit_call" USING gin ("deciders") WHERE "deciders" IS NOT NULL;
+CREATE INDEX "audit_call_hosts" ON "audit_call" USING gin ("hosts") WHERE "hosts" IS NOT NULL;
+CREATE INDEX "audit_call_exit_code" ON "audit_call" ("tenant", "exit_code", "created_at", "id") WHERE "exit_code" IS NOT NULL;
 -- Calls by the place of the configuration, or the stored rule, that decided; and by the rule's text, wherever it stands. By its digest: a rule may be longer than an entry.
 CREATE INDEX "audit_call_place" ON "audit_call" ("tenant", "place", "created_at", "id") WHERE "place" IS NOT NULL;
 CREATE INDEX "audit_call_rule" ON "audit_call" ("tenant", md5("rule"), "created_at", "id") WHERE "rule" IS NOT NULL;
@@ -1944,8 +1951,8 @@ BEGIN
       RAISE EXCEPTION 'agent % was interrupted', p_agent USING ERRCODE = 'TP002';
     END IF;
     UPDATE tool_call t SET
-      (state, attempt, effective_input, rule_values, input_hash, output, details, images, kept_output_bytes, error, is_error, explanation, verdict, hook_verdict, stages, started_at, completed_at, duration_ms, cached_from, updated_at) =
-      (SELECT r.state, r.attempt, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.images, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.verdict, r.hook_verdict, r.stages, r.started_at, r.completed_at, r.duration_ms, r.cached_from, r.updated_at
+      (state, attempt, effective_input, rule_values, input_hash, output, details, images, kept_output_bytes, error, is_error, explanation, verdict, hook_verdict, stages, started_at, completed_at, duration_ms, cached_from, exit_code, hosts, updated_at) =
+      (SELECT r.state, r.attempt, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.images, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.verdict, r.hook_verdict, r.stages, r.started_at, r.completed_at, r.duration_ms, r.cached_from, r.exit_code, r.hosts, r.updated_at
        FROM json_populate_record(t, v_item."set") r),
       audit_trail = t.audit_trail || (v_item.audit)::jsonb
     WHERE t.id = v_item.id AND t.agent_id IS NOT DISTINCT FROM p_agent AND t.state = (v_item."from")::tool_call_state

@@ -37,8 +37,8 @@ const QUARTER = "to_timestamp(floor(extract(epoch FROM created_at) / 900) * 900)
  */
 const PUT = `put AS (
       INSERT INTO audit_call AS c (${COLUMNS}) SELECT * FROM fresh
-      ON CONFLICT (id) DO UPDATE SET (state, verdict, error_type, rule, place, has_run, duration_ms, deciders, risk, waited_ms) = (excluded.state, excluded.verdict, excluded.error_type,
-        excluded.rule, excluded.place, excluded.has_run, excluded.duration_ms, excluded.deciders, excluded.risk, excluded.waited_ms)
+      ON CONFLICT (id) DO UPDATE SET (state, verdict, error_type, rule, place, has_run, duration_ms, deciders, risk, waited_ms, exit_code, hosts) = (excluded.state, excluded.verdict, excluded.error_type,
+        excluded.rule, excluded.place, excluded.has_run, excluded.duration_ms, excluded.deciders, excluded.risk, excluded.waited_ms, excluded.exit_code, excluded.hosts)
       WHERE c.${OPEN} RETURNING c.*
     ), counted AS (
       INSERT INTO audit_count AS n (tenant, hour, name, state, calls, executed, timed, sum_ms, most_ms)

@@ -67,6 +67,8 @@ const ALL: AuditFilter = {
   decidedBy: null,
   minDurationMs: null,
   haveRun: false,
+  exitCodes: null,
+  hosts: null,
 };
 
 /** Calls of a tool that belong together in time, in one line. */

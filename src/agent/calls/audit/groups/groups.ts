@@ -70,9 +70,15 @@ function fromCalls(filter: AuditFilter, grouping: CallGrouping, parameters: Para
   };
 }
 
+/** A call is in the group of each of these. */
+const JOINS: { readonly [Of in CallDimension]?: string } = {
+  DECIDER: "LEFT JOIN LATERAL unnest(c.deciders) AS u(decider) ON true",
+  HOST: "LEFT JOIN LATERAL unnest(c.hosts) AS h(host) ON true",
+};
+
 function sourceOf({ by, percentiles }: CallGrouping): Omit<Source, "open" | "isKnown" | "found"> {
   return {
-    join: by.includes("DECIDER") ? "LEFT JOIN LATERAL unnest(c.deciders) AS u(decider) ON true" : "",
+    join: by.flatMap((dimension) => JOINS[dimension] ?? []).join(" "),
     columns: ["id", "agent_id", "state", "verdict", "has_run", "created_at", "duration_ms", "waited_ms"].map(
       (name) => `c.${name}`,
     ),
@@ -104,6 +110,9 @@ function actorKind(dimension: CallDimension, value: string): string {
     case "RULE":
     case "PLACE":
     case "RISK":
+    case "EXIT_CODE":
+    case "HOST":
+    case "MODEL":
       return "NULL";
   }
 }
