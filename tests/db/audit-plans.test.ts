@@ -157,8 +157,8 @@ const HISTORY = (agents: number): readonly string[] => [
     SELECT id, 'chief', 'USER', tenant, 'ALLOW', requested_at FROM approval`,
   `INSERT INTO audit_count (tenant, hour, name, state, calls, executed, timed, sum_ms)
     SELECT 'one', date_trunc('hour', created_at, 'UTC'), name, state, count(*), 0, 0, 0 FROM audit_call GROUP BY 2, 3, 4`,
-  `INSERT INTO audit_quarter (tenant, quarter, name, template_id, state, verdict, calls, executed, timed, sum_ms, waited, waited_ms, last_at)
-    SELECT 'one', date_bin('15 minutes', created_at, '2000-01-01Z'), name, template_id, state, coalesce(verdict, ''), count(*), 0, 0, 0, 0, 0, max(created_at) FROM audit_call GROUP BY 2, 3, 4, 5, 6`,
+  `INSERT INTO audit_quarter (tenant, quarter, name, template_id, state, verdict, calls, executed, timed, sum_ms, durations, waited, waited_ms, waits, last_at)
+    SELECT 'one', date_bin('15 minutes', created_at, '2000-01-01Z'), name, template_id, state, coalesce(verdict, ''), count(*), 0, 0, 0, 0, 0, 0, 0, max(created_at) FROM audit_call GROUP BY 2, 3, 4, 5, 6`,
   `INSERT INTO audit_fold (tenant, position, filled_at, filled_id, whole_at) VALUES ('one', ${(agents - 1) * 25}, now(), '', 0)`,
 ];
 

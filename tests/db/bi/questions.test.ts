@@ -151,6 +151,21 @@ function shown(rows: readonly (readonly unknown[])[]): readonly string[] {
     .toSorted();
 }
 
+/** Operations whose last values are percentiles from counters: within 2 %. */
+const PERCENTILES_OF_COUNTERS = new Set(["Run times by tool and day"]);
+
+/** The lines with the percentiles of the query in place of those that are within their error. A line begins with its keys. */
+function withExact(answered: readonly Line[], rows: readonly (readonly unknown[])[]): readonly Line[] {
+  const exact = new Map(
+    rows.map((row) => [shown([row.slice(0, -1)])[0], row.flatMap((value): number[] => (Array.isArray(value) ? value : []))]),
+  );
+  return answered.map((line) => {
+    const found = exact.get(shown([line.slice(0, -2)])[0]);
+    const isWithin = found?.every((value, index) => Math.abs(Number(line.at(index - 2)) - value) <= 0.02 * value) === true;
+    return isWithin ? [...line.slice(0, -2), ...found] : line;
+  });
+}
+
 const AGENTS = ["00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"] as const;
 
 /** A week with the change of New York's clocks: calls, approvals, decisions and steps of two agents. */
@@ -214,6 +229,7 @@ it("each question of docs/bi.md has the same answer by its operation and by its 
     if (operation === null || form === undefined) continue;
     const { data, errors } = await client.post<{ readonly [key: string]: Json }>({ query: operation });
     expect(errors, title).toEqual([]);
-    expect(shown(form(data)), title).toEqual(shown(rows));
+    const answered = PERCENTILES_OF_COUNTERS.has(title) ? withExact(form(data), rows) : form(data);
+    expect(shown(answered), title).toEqual(shown(rows));
   }
 });

@@ -36,7 +36,7 @@ export const ROWS_OF = (calls: string): string => `SELECT ${ROW} FROM ${calls} c
  * The present calls of the agents of `moved`: those after a step, and those that are open in the audit. The calls of a
  * step are committed together, and steps are numbered upwards, so missing calls come after the newest known step.
  */
-const BEHIND = (step: string): string =>
+const SINCE = (step: string): string =>
   ROWS_OF(`moved m CROSS JOIN LATERAL (
     SELECT ${OF_CALL} FROM tool_call t WHERE t.agent_id = m.agent_id AND t.step > ${step}
     UNION ALL
@@ -46,12 +46,12 @@ const BEHIND = (step: string): string =>
   )`);
 const NEWEST_STEP = "coalesce((SELECT max(a.step) FROM audit_call a WHERE a.agent_id = m.agent_id), -1)";
 
-export const FRESH = BEHIND(NEWEST_STEP);
+export const FRESH = SINCE(NEWEST_STEP);
 /**
  * The same for an audit that may be incomplete at the place of `fold`. All calls of those agents, since an incomplete
  * audit is filled in another order.
  */
-export const FRESH_OR_ALL = `SELECT DISTINCT ON (r.id) r.* FROM (${BEHIND(`(CASE WHEN (SELECT position < whole_at FROM fold) THEN -1 ELSE ${NEWEST_STEP} END)`)}) r`;
+export const FRESH_OR_ALL = `SELECT DISTINCT ON (r.id) r.* FROM (${SINCE(`(CASE WHEN (SELECT position < whole_at FROM fold) THEN -1 ELSE ${NEWEST_STEP} END)`)}) r`;
 
 /**
  * The place of the tenant's ($1) complete audit in its log; no row if it is incomplete, or if events after its place
@@ -66,6 +66,13 @@ export const FOLD = `SELECT f.position FROM audit_fold f JOIN tenant_log l ON l.
 export const MOVED = `SELECT DISTINCT e.agent_id FROM fold CROSS JOIN LATERAL (
     SELECT e.agent_id FROM event e WHERE e.tenant = $1 AND e.position > fold.position AND e.agent_id IS NOT NULL ORDER BY e.position OFFSET 0
   ) e`;
+
+/** The tables that readers of the rows begin with: the place of the audit, the agents that moved since, and their calls. */
+export const BEHIND = [
+  `fold AS MATERIALIZED (${FOLD})`,
+  `moved AS MATERIALIZED (${MOVED})`,
+  `fresh (${COLUMNS}) AS MATERIALIZED (${FRESH})`,
+];
 
 /** The condition that a row of `audit_call` is up to date: an open call may have changed if its agent has moved. */
 export const CURRENT = `NOT (${OPEN} AND agent_id IN (SELECT agent_id FROM moved))`;
