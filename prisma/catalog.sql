@@ -1389,6 +1389,8 @@ CREATE INDEX delegation_tenant_created_at_id_idx ON public.delegation USING btre
 
 CREATE INDEX delegation_tenant_to_id_ends_at_idx ON public.delegation USING btree (tenant, to_id, ends_at);
 
+CREATE UNIQUE INDEX erasure_pkey ON public.erasure USING btree (agent_id, content);
+
 CREATE INDEX event_agent_id_position_idx ON public.event USING btree (agent_id, "position");
 
 CREATE UNIQUE INDEX event_append ON public.event USING btree (append_id, agent_id) WHERE (append_id IS NOT NULL);

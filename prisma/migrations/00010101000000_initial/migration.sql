@@ -35,6 +35,7 @@ CREATE TABLE "tenant_log" (
     "lost_at" TIMESTAMPTZ(3),
     "floor" BIGINT NOT NULL DEFAULT 0,
     "compacted" BIGINT NOT NULL DEFAULT 0,
+    "erased" BIGINT NOT NULL DEFAULT 0,
     "seq" INTEGER NOT NULL DEFAULT 0,
 
     CONSTRAINT "tenant_log_pkey" PRIMARY KEY ("tenant")
@@ -432,6 +433,17 @@ CREATE TABLE "export" (
     "ended_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "export_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "erasure" (
+    "agent_id" TEXT NOT NULL,
+    "content" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "position" BIGINT NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "erasure_pkey" PRIMARY KEY ("agent_id","content")
 );
 
 -- CreateTable
@@ -1142,6 +1154,9 @@ ALTER TABLE "known_file" ADD CONSTRAINT "known_file_agent_id_fkey" FOREIGN KEY (
 
 -- AddForeignKey
 ALTER TABLE "shell" ADD CONSTRAINT "shell_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "erasure" ADD CONSTRAINT "erasure_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "agent_request_part" ADD CONSTRAINT "agent_request_part_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
