@@ -1,7 +1,8 @@
 import { Trans } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
 import type { FormEntries, FormField } from "@triplane/client/input-form";
-import { useId, type ReactNode } from "react";
+import { useId, useMemo, type ReactNode } from "react";
+import { LongField } from "./long-field.tsx";
 
 /** A refusal that names a field stands at the field. */
 export type FieldProblem = { readonly field: string | null; readonly message: string };
@@ -41,6 +42,7 @@ function Field({
   readonly change: (entry: FormEntries[string]) => void;
 }): ReactNode {
   const id = useId();
+  const hidden = useMemo(() => (typeof entry === "string" ? visible(hiddenIn(entry)) : ""), [entry]);
   const about = [
     ...(field.description === null ? [] : [`${id}-about`]),
     ...(problems.length === 0 ? [] : [`${id}-problem`]),
@@ -62,11 +64,11 @@ function Field({
           ...(about === "" ? {} : { "aria-describedby": about }),
         }}
       />
-      {typeof entry === "string" && hasHidden(entry) ? (
+      {hidden === "" ? null : (
         <p className="note warning small">
-          <Trans>This text has hidden characters: {visible(hiddenIn(entry))}</Trans>
+          <Trans>This text has hidden characters: {hidden}</Trans>
         </p>
-      ) : null}
+      )}
       {field.description === null ? null : (
         <small id={`${id}-about`} className="quiet">
           {field.description}
@@ -86,10 +88,6 @@ const HIDDEN = /[\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?![\
 
 function hiddenIn(text: string): string {
   return [...new Set(text.match(HIDDEN))].join("");
-}
-
-function hasHidden(text: string): boolean {
-  return hiddenIn(text) !== "";
 }
 
 type Checks = { readonly required: boolean; readonly "aria-invalid": boolean; readonly "aria-describedby"?: string };
@@ -138,15 +136,7 @@ function Entry({
       );
     case "TEXT":
       return field.format === null ? (
-        <textarea
-          id={id}
-          className="code"
-          rows={Math.min(16, String(entry).split("\n").length)}
-          spellCheck={false}
-          value={String(entry)}
-          onChange={({ target }) => change(target.value)}
-          {...checks}
-        />
+        <LongField id={id} text={String(entry)} rows={{ most: 16 }} change={change} {...checks} />
       ) : (
         <input
           id={id}
