@@ -7,6 +7,7 @@ import { Provider } from "urql";
 import "./design/tokens.css";
 import "./design/base.css";
 import "./calls/calls.css";
+import { prepareTimes } from "./design/time.ts";
 import { client } from "./session/client.ts";
 import { i18n } from "./session/messages.ts";
 import { showTheme, speak, startLanguage, startTheme } from "./session/settings.ts";
@@ -14,7 +15,8 @@ import { Gate } from "./shell/gate.tsx";
 import { router } from "./shell/router.tsx";
 
 showTheme(startTheme());
-await speak(startLanguage());
+const language = startLanguage();
+await speak(language);
 const root = document.querySelector("#root");
 if (root !== null)
   createRoot(root).render(
@@ -30,3 +32,4 @@ if (root !== null)
       </I18nProvider>
     </StrictMode>,
   );
+setTimeout(() => prepareTimes(language), 0);

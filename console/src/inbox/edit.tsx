@@ -4,6 +4,7 @@ import type { FormEntries } from "@triplane/client/input-form";
 import { useEffect, useId, useMemo, useRef, useState, type ReactNode } from "react";
 import { Fields } from "../calls/fields.tsx";
 import { entriesOf, flatFields, inputOf } from "../calls/flat-form.ts";
+import { LongField } from "../calls/long-field.tsx";
 import { formKeys } from "../design/keys.ts";
 import { CheckDocument, type CheckQuery } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
@@ -67,14 +68,7 @@ export function EditInput({
           <label htmlFor={id}>
             <Trans>Input (JSON)</Trans>
           </label>
-          <textarea
-            id={id}
-            className="code"
-            rows={12}
-            spellCheck={false}
-            value={text}
-            onChange={({ target }) => setText(target.value)}
-          />
+          <LongField id={id} text={text} rows={{ exactly: 12 }} change={setText} />
         </div>
       )}
       {read.kind === "broken" ? (

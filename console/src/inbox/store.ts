@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { presentMs } from "../design/present.ts";
 import type { ApprovalDecision, ApprovalState } from "../generated/documents.ts";
 import {
   InboxChangesDocument,
@@ -197,7 +198,7 @@ class InboxStore {
           continue;
         }
         const row = rows.get(event.approvalId);
-        if (event.approvalState === "EXPIRED" && row !== undefined && isPresent(this.#inbox.snoozes.get(row.id), Date.now()))
+        if (event.approvalState === "EXPIRED" && row !== undefined && isPresent(this.#inbox.snoozes.get(row.id), presentMs()))
           missed.set(row.id, row);
         rows.delete(event.approvalId);
         const decided = "decision" in event ? { decision: event.decision, by: nameOf(event.decidedBy) } : NOBODY;
