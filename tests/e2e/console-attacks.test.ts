@@ -85,6 +85,9 @@ withChromium(
     const question = page.getByRole("region", { name: "Question" });
     await question.getByText("prod\\u202e.example", { exact: true }).waitFor();
     expect(await turnedTexts(page)).toEqual([]);
+    await page.keyboard.press("a");
+    await question.getByText("It does not look at: host").waitFor();
+    await page.keyboard.press("Escape");
     await asked("long");
     await expect.poll(() => page.title()).toBe("(2) Triplane");
     await page.getByRole("option", { name: "bash_run echo" }).click();
@@ -105,3 +108,30 @@ withChromium(
     expect(complaints).toEqual([]);
   },
 );
+
+withChromium("console: a decision whose answer was lost is not called refused", { timeout: 60_000 }, async () => {
+  const { app, page, open } = await consolePage({ script: SCRIPT, config: { tools: [remote] } });
+  const client = connect(app.url);
+  for (const title of ["First", "Second"]) {
+    const { id } = await client.createAgent({ title });
+    await client.send(id, "remote");
+  }
+  let isTaken = false;
+  await page.route("**/graphql", async (route) => {
+    const asked = route.request().postDataJSON() as { readonly query: string };
+    if (!asked.query.startsWith("mutation Decide")) return route.continue();
+    if (isTaken) await route.fetch();
+    await route.abort();
+  });
+  await open("/console/inbox");
+  const row = page.getByRole("listbox", { name: "Open approvals" }).getByRole("option").first();
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await row.getByText("no answer").waitFor();
+  expect(await page.title()).toBe("(2) Triplane");
+  isTaken = true;
+  await row.click();
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await expect.poll(() => page.title()).toBe("(1) Triplane");
+  expect(await page.getByText("Your decision was not taken").count()).toBe(0);
+  expect(await page.getByText("The answer to your decision was lost").count()).toBe(0);
+});
