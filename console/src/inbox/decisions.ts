@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 import { DecideDocument, type DecideApprovalInput as AnyDecision } from "../generated/documents.ts";
-import { change } from "../session/ask.ts";
+import { AskFailed, change } from "../session/ask.ts";
 import { nameOf } from "../session/viewer.tsx";
 import { settleInInbox } from "./store.ts";
 
@@ -18,6 +18,11 @@ export type Deciding =
         readonly message: string;
       }[];
     };
+
+/** True if the answer did not come: the server may have taken the decision. */
+export function isLost(deciding: Deciding): boolean {
+  return deciding.kind === "refused" && deciding.problems.every(({ code }) => code === null);
+}
 
 let deciding: ReadonlyMap<string, Deciding> = new Map();
 const listeners = new Set<() => void>();
@@ -46,7 +51,10 @@ export async function decide(input: DecideApprovalInput): Promise<boolean> {
     return problems.length === 0;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    set(approvalId, { kind: "refused", problems: [{ code: null, field: null, message }] });
+    set(approvalId, {
+      kind: "refused",
+      problems: [{ code: error instanceof AskFailed ? error.code : null, field: null, message }],
+    });
     return false;
   }
 }

@@ -35,7 +35,8 @@ export function EditInput({
   const fields = useMemo(() => flatFields(asked.toolCall?.tool?.inputSchema ?? null), [asked]);
   const start = useMemo(() => (fields === null ? null : entriesOf(fields, asked.input)), [fields, asked]);
   const [entries, setEntries] = useState<FormEntries>(start ?? {});
-  const [text, setText] = useState(() => JSON.stringify(asked.input, null, 2));
+  // The server's text is JSON of the same value, with hidden characters as escapes.
+  const [text, setText] = useState(() => asked.inputText ?? JSON.stringify(asked.input, null, 2));
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector<HTMLElement>("input, textarea, select")?.focus(), []);

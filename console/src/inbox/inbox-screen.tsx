@@ -123,7 +123,7 @@ export function InboxScreen(): ReactNode {
           />
         </header>
         {find === undefined ? null : <FoundById text={find} shown={viewed} />}
-        <Refusals rows={inbox.rows} selected={selected} filters={filters} />
+        <Refusals rows={inbox.rows} closed={inbox.closed} selected={selected} filters={filters} />
         <Missed missed={inbox.missed} />
         {inbox.problem === null ? null : (
           <p role="alert" className="alert">
