@@ -2,7 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState, type ReactNode } from "react";
-import { useCallWords } from "../audit/words.tsx";
+import { CallState } from "../calls/call-state.tsx";
 import { Ago } from "../design/clock.tsx";
 import { durationText } from "../design/time.ts";
 import { OriginDocument, type OriginQuery } from "../generated/documents.ts";
@@ -19,9 +19,8 @@ type Message = Extract<OriginQuery["timeline"]["events"][number], { readonly mes
 export function Origin({ asked }: { readonly asked: Asked }): ReactNode {
   const { t } = useLingui();
   const origin = useOrigin(asked);
-  const words = useCallWords();
-  const asking = (origin?.root?.events ?? []).filter((event) => "messageId" in event).at(-1);
-  const message = (origin?.timeline.events ?? []).filter((event) => "messageId" in event).at(-1);
+  const asking = (origin?.root?.events ?? []).findLast((event) => "messageId" in event);
+  const message = (origin?.timeline.events ?? []).findLast((event) => "messageId" in event);
   const above = asked.agentPath.at(-2) ?? null;
   const calls = (origin?.agent?.toolCalls.nodes ?? []).filter(({ id }) => id !== asked.toolCall?.id).slice(-5);
   return (
@@ -49,11 +48,11 @@ export function Origin({ asked }: { readonly asked: Asked }): ReactNode {
       )}
       {calls.length === 0 ? null : (
         <ol className="calls" aria-label={t`Last calls`}>
-          {calls.map(({ id, name, inputPreview, isError, state, durationMs }) => (
+          {calls.map(({ id, name, inputPreview, state, durationMs }) => (
             <li key={id}>
               <code className="name">{name}</code>
               <code className="preview">{visible(inputPreview ?? "")}</code>
-              <span className={`badge ${isError ? "bad" : ""}`}>{words[state]}</span>
+              <CallState state={state} />
               <span className="quiet small">{durationMs === null ? "" : durationText(durationMs)}</span>
             </li>
           ))}
