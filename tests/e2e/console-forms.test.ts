@@ -51,6 +51,9 @@ withChromium("console: Ctrl Enter starts an agent, and commands leave the focus 
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: /First one/ }).waitFor();
   await page.locator(".actions:focus").waitFor();
+  await page.getByRole("button", { name: "Archive" }).press("Enter");
+  await page.getByRole("button", { name: "Restore" }).press("Enter");
+  await page.getByRole("button", { name: "Archive" }).waitFor();
   expect(complaints).toEqual([]);
 });
 
@@ -78,5 +81,25 @@ withChromium("console: the question of an agent below names its person and the a
   await origin.getByText("split the work").waitFor();
   await origin.getByText("assistant “Team” ·").waitFor();
   expect(await origin.innerText()).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}/);
+  expect(complaints).toEqual([]);
+});
+
+withChromium("console: the present rules judge a call that is named by the end of its id", { timeout: 120_000 }, async () => {
+  const { app, page, complaints, open } = await consolePage({ script: SCRIPT });
+  await ask(connect(app.url), "write a.txt");
+  await open("/console/audit");
+  await page.getByRole("button", { name: "fs_write" }).press("Enter");
+  const id = await page.locator("dd", { hasText: /^[0-9a-f]{8}-/ }).innerText();
+  await page.getByRole("link", { name: "The verdict of the present rules" }).press("Enter");
+  const answer = page.getByRole("status").filter({ hasText: "templates.assistant.permission" });
+  await answer.waitFor();
+  const call = page.getByRole("textbox", { name: "Id of a recorded call" });
+  expect(await call.inputValue()).toBe(id);
+  await call.fill("ffffffff");
+  await page.keyboard.press("Enter");
+  await page.getByText("there is no such tool call").waitFor();
+  await call.fill(id.slice(-8));
+  await page.keyboard.press("Enter");
+  await answer.waitFor();
   expect(complaints).toEqual([]);
 });
