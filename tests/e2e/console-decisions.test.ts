@@ -47,6 +47,8 @@ withChromium("console: an edited input has the server's errors, and a rule can e
   const timeout = page.getByRole("spinbutton", { name: "timeout_ms" });
   await timeout.fill("-1");
   await page.locator(".field").filter({ has: timeout }).getByRole("alert").waitFor();
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("timeout_ms: must be").waitFor();
   await timeout.fill("");
   await page.getByRole("textbox", { name: "command" }).fill("ls");
   await page.getByText("This input would run without a question").waitFor();

@@ -1,9 +1,11 @@
 import { expect } from "vitest";
 import { PRICE, spends } from "../support/budgets.ts";
 import { connect } from "../support/client.ts";
-import { axeViolations, consolePage } from "../support/console-page.ts";
+import { axeViolations, consolePage, signInByKeyboard } from "../support/console-page.ts";
 import { withChromium } from "../support/example-app.ts";
 import { playedModel } from "../support/models.ts";
+import { ACTORS, ask, SCRIPT } from "../support/office.ts";
+import { TEAM } from "../support/scripted-team.ts";
 
 withChromium("console: a budget is raised by keyboard alone, and the focus stays near", { timeout: 120_000 }, async () => {
   const { app, page, complaints, open } = await consolePage({
@@ -49,5 +51,55 @@ withChromium("console: Ctrl Enter starts an agent, and commands leave the focus 
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: /First one/ }).waitFor();
   await page.locator(".actions:focus").waitFor();
+  await page.getByRole("button", { name: "Archive" }).press("Enter");
+  await page.getByRole("button", { name: "Restore" }).press("Enter");
+  await page.getByRole("button", { name: "Archive" }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+withChromium("console: another person sees an edit beside the model's input", { timeout: 120_000 }, async () => {
+  const { app, page, complaints } = await consolePage({ config: ACTORS, script: SCRIPT, template: { selfApproval: false } });
+  const { approvalId, inputHash } = await ask(connect(app.url, "anna-token"), "write a.txt");
+  const input = { path: "a.txt", content: "other words" };
+  await connect(app.url, "paul-token").decide({ approvalId, decision: "ALLOW", inputHash, input });
+  await signInByKeyboard(page, app, "petra-token", "/console/inbox");
+  const edit = page.getByRole("region", { name: "The edit" });
+  await edit.getByText("other words").waitFor();
+  expect(await edit.innerText()).toMatch(/content\s+text\s+other words/);
+  expect(await axeViolations(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+withChromium("console: the question of an agent below names its person and the agent above", { timeout: 120_000 }, async () => {
+  const { app, page, complaints, open } = await consolePage(TEAM);
+  const client = connect(app.url);
+  const { id } = await client.createAgent({ title: "Team" });
+  await client.send(id, "split the work");
+  await open("/console");
+  await page.locator(".queue-row", { hasText: "write a.txt" }).click();
+  const origin = page.getByRole("region", { name: "How it came about" });
+  await origin.getByText("split the work").waitFor();
+  await origin.getByText("assistant “Team” ·").waitFor();
+  expect(await origin.innerText()).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}/);
+  expect(complaints).toEqual([]);
+});
+
+withChromium("console: the present rules judge a call that is named by the end of its id", { timeout: 120_000 }, async () => {
+  const { app, page, complaints, open } = await consolePage({ script: SCRIPT });
+  await ask(connect(app.url), "write a.txt");
+  await open("/console/audit");
+  await page.getByRole("button", { name: "fs_write" }).press("Enter");
+  const id = await page.locator("dd", { hasText: /^[0-9a-f]{8}-/ }).innerText();
+  await page.getByRole("link", { name: "The verdict of the present rules" }).press("Enter");
+  const answer = page.getByRole("status").filter({ hasText: "templates.assistant.permission" });
+  await answer.waitFor();
+  const call = page.getByRole("textbox", { name: "Id of a recorded call" });
+  expect(await call.inputValue()).toBe(id);
+  await call.fill("ffffffff");
+  await page.keyboard.press("Enter");
+  await page.getByText("there is no such tool call").waitFor();
+  await call.fill(id.slice(-8));
+  await page.keyboard.press("Enter");
+  await answer.waitFor();
   expect(complaints).toEqual([]);
 });

@@ -19,6 +19,8 @@ withChromium("console: two approvers with a quorum decide by keyboard alone, sid
   await signInByKeyboard(page, app, "paul-token", "/console/inbox");
   await signInByKeyboard(petra, app, "petra-token", "/console/inbox");
   for (const each of [page, petra]) await each.getByText("0 of 2 votes").waitFor();
+  await page.getByText("only an administrator stores a rule for it").waitFor();
+  expect(await page.getByRole("button", { name: "Always allow" }).isDisabled()).toBe(true);
   // The question must be in view for a moment before a key allows it.
   const allow = async (each: typeof page): Promise<void> => {
     await each.getByRole("button", { name: "Allow once" }).waitFor();

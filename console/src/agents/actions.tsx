@@ -1,6 +1,13 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { useState, type ReactNode } from "react";
-import { ArchiveDocument, CompactDocument, InterruptDocument, RenameDocument, RetryDocument } from "../generated/documents.ts";
+import {
+  ArchiveDocument,
+  CompactDocument,
+  InterruptDocument,
+  RenameDocument,
+  RetryDocument,
+  UnarchiveDocument,
+} from "../generated/documents.ts";
 import { useFocusKept } from "../design/focus-kept.ts";
 import { change, refusalText } from "../session/ask.ts";
 import { Fork } from "./fork.tsx";
@@ -85,15 +92,27 @@ export function Actions({
         <button type="button" disabled={busy !== null} onClick={() => setTitle(title === null ? (agent.title ?? "") : null)}>
           <Trans>Rename</Trans>
         </button>
-        <button
-          type="button"
-          disabled={busy !== null || agent.archivedAt !== null}
-          onClick={() =>
-            run("archive", async () => (await change(ArchiveDocument, { input: { agentId } })).archiveAgent.userErrors)
-          }
-        >
-          <Trans>Archive</Trans>
-        </button>
+        {agent.archivedAt === null ? (
+          <button
+            type="button"
+            disabled={busy !== null}
+            onClick={() =>
+              run("archive", async () => (await change(ArchiveDocument, { input: { agentId } })).archiveAgent.userErrors)
+            }
+          >
+            <Trans>Archive</Trans>
+          </button>
+        ) : (
+          <button
+            type="button"
+            disabled={busy !== null}
+            onClick={() =>
+              run("unarchive", async () => (await change(UnarchiveDocument, { input: { agentId } })).unarchiveAgent.userErrors)
+            }
+          >
+            <Trans>Restore</Trans>
+          </button>
+        )}
       </div>
       {title === null ? null : (
         <form

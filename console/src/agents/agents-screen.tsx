@@ -63,15 +63,11 @@ export function AgentsScreen(): ReactNode {
             />{" "}
             <Trans>Archived</Trans>
           </label>
-          <button
-            type="button"
-            className="primary"
-            disabled={!may.isAllowed}
-            title={may.reason ?? undefined}
-            onClick={() => setNew(true)}
-          >
-            <Trans>New agent</Trans>
-          </button>
+          {may.isAllowed ? (
+            <button type="button" className="primary" onClick={() => setNew(true)}>
+              <Trans>New agent</Trans>
+            </button>
+          ) : null}
         </div>
       </header>
       {problem === null ? null : (
@@ -82,9 +78,7 @@ export function AgentsScreen(): ReactNode {
       {search.title === undefined ? null : <FoundById text={search.title} />}
       {total !== null && rows.length === 0 ? (
         <div className="empty">
-          <h2>
-            <Trans>No agent passes the filters.</Trans>
-          </h2>
+          <h2>{Object.keys(search).length === 0 ? <Trans>No agent yet.</Trans> : <Trans>No agent passes the filters.</Trans>}</h2>
         </div>
       ) : (
         <div className="table-scroll" tabIndex={0} role="group" aria-label={t`Agents`}>

@@ -101,6 +101,9 @@ function Known({ call }: { readonly call: Call }): ReactNode {
             </summary>
             <Considered entries={explanation.considered} />
           </details>
+          <Link to="/policy" search={{ view: "explain", call: call.callId }}>
+            <Trans>The verdict of the present rules</Trans>
+          </Link>
         </section>
       )}
       <section>

@@ -4,7 +4,7 @@ import { useState, type ReactNode } from "react";
 import { useFocusKept } from "../design/focus-kept.ts";
 import { useKeys } from "../design/keys.ts";
 import type { CannotDecideReason } from "../generated/documents.ts";
-import { useMay } from "../session/viewer.tsx";
+import { useMay, useViewer } from "../session/viewer.tsx";
 import { AlwaysAllow } from "./always.tsx";
 import { budgetIn, inputIn, type Asked } from "./asked.ts";
 import { RaiseBudget } from "./budget.tsx";
@@ -53,7 +53,12 @@ export function Decision({
       ? t`With a quorum the input cannot be edited.`
       : null
     : t`Only the input of a call can be edited.`;
-  const noRule = mayStore.isAllowed ? null : (mayStore.reason ?? t`You may not store rules.`);
+  const isAdministrator = useViewer().roles.includes("ADMIN");
+  const noRule = !mayStore.isAllowed
+    ? (mayStore.reason ?? t`You may not store rules.`)
+    : asked.quorum > 1 && !isAdministrator
+      ? t`Several people must allow it: only an administrator stores a rule for it.`
+      : null;
   const answer = async (given: Answer): Promise<boolean> => {
     const deciding = decide({ approvalId: asked.id, inputHash: asked.inputHash, ...given });
     if (given.input === undefined && given.values === undefined && given.raiseTo === undefined) sent();

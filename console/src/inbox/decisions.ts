@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from "react";
+import { useState, useSyncExternalStore } from "react";
 import { DecideDocument, type DecideApprovalInput as AnyDecision } from "../generated/documents.ts";
 import { AskFailed, change } from "../session/ask.ts";
 import { nameOf } from "../session/viewer.tsx";
@@ -72,4 +72,21 @@ export function useDeciding(): ReadonlyMap<string, Deciding> {
     },
     () => deciding,
   );
+}
+
+type Problems = Extract<Deciding, { readonly kind: "refused" }>["problems"];
+
+/** The problems of a refused answer, until a person changes it. `changed` wraps the change of a field. */
+export function useRefusal(problems: Problems): {
+  readonly shown: Problems;
+  readonly changed: <Value>(change: (value: Value) => void) => (value: Value) => void;
+} {
+  const [old, setOld] = useState<Problems | null>(null);
+  return {
+    shown: problems === old ? [] : problems,
+    changed: (change) => (value) => {
+      setOld(problems);
+      change(value);
+    },
+  };
 }

@@ -5,7 +5,9 @@ import { Ago, Until } from "../design/clock.tsx";
 import { nameOf, useMay } from "../session/viewer.tsx";
 import { useAsked, type Asked } from "./asked.ts";
 import { Decision } from "./decision.tsx";
+import type { ApprovalDecision } from "../generated/documents.ts";
 import { forgetRefusal, useDeciding } from "./decisions.ts";
+import { Edits } from "./edits.tsx";
 import { Origin } from "./origin.tsx";
 import { Reach } from "./reach.tsx";
 import { RiskBadge, StateBadge } from "./row-badges.tsx";
@@ -64,6 +66,7 @@ export function Detail({
             <Sentence asked={asked} />
             <Head asked={asked} />
             <ShownInput asked={asked} />
+            {asked.hasEditedInput ? <Edits asked={asked} /> : null}
             <Why asked={asked} proposal={proposal} />
             <Origin asked={asked} />
             <Reach asked={asked} />
@@ -131,6 +134,13 @@ function Head({ asked }: { readonly asked: Asked }): ReactNode {
 /** The decisions so far, with their words. */
 function Decided({ asked: { decisions } }: { readonly asked: Asked }): ReactNode {
   const { t } = useLingui();
+  const words: Readonly<Record<ApprovalDecision, string>> = {
+    ALLOW: t`allowed`,
+    DENY: t`denied`,
+    DONE: t`done`,
+    RETRY: t`run again`,
+    FAIL: t`failed`,
+  };
   if (decisions.length === 0) return null;
   return (
     <section aria-label={t`Decisions`}>
@@ -147,7 +157,7 @@ function Decided({ asked: { decisions } }: { readonly asked: Asked }): ReactNode
                 <Trans>for {nameOf(onBehalfOf)}</Trans>
               </>
             )}
-            : <span className="badge">{decision}</span> <Ago time={decidedAt} />
+            : <span className="badge">{words[decision]}</span> <Ago time={decidedAt} />
             {note === null ? null : <q>{visible(note)}</q>}
           </li>
         ))}

@@ -9,7 +9,7 @@ import { formKeys } from "../design/keys.ts";
 import { CheckDocument, type CheckQuery } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
 import type { Asked } from "./asked.ts";
-import type { Deciding } from "./decisions.ts";
+import { useRefusal, type Deciding } from "./decisions.ts";
 
 /** The server is asked about an input when so many ms have passed since it was last changed. */
 const PAUSE_MS = 350;
@@ -44,7 +44,8 @@ export function EditInput({
     fields !== null && start !== null ? { kind: "input", input: inputOf(fields, entries, asked.input) } : parsed(text);
   const check = useCheck(asked, read);
   // A refusal of the decision has the same errors as the dry run.
-  const placed = [...(check?.problems ?? []), ...problems].map(({ field, message }) => ({ field: inputFieldOf(field), message }));
+  const { shown, changed } = useRefusal(problems);
+  const placed = [...(check?.problems ?? []), ...shown].map(({ field, message }) => ({ field: inputFieldOf(field), message }));
   const known = new Set(fields?.map(({ name }) => name));
   const others = placed
     .filter(({ field }) => start === null || field === null || !known.has(field))
@@ -63,13 +64,13 @@ export function EditInput({
       onKeyDown={formKeys(back, send)}
     >
       {fields !== null && start !== null ? (
-        <Fields fields={fields} entries={entries} problems={placed} change={setEntries} />
+        <Fields fields={fields} entries={entries} problems={placed} change={changed(setEntries)} />
       ) : (
         <div className="field">
           <label htmlFor={id}>
             <Trans>Input (JSON)</Trans>
           </label>
-          <LongField id={id} text={text} rows={{ exactly: 12 }} change={setText} />
+          <LongField id={id} text={text} rows={{ exactly: 12 }} change={changed(setText)} />
         </div>
       )}
       {read.kind === "broken" ? (

@@ -4,7 +4,7 @@ import { fieldOf, firstEntries, valuesOf, type FormEntries, type FormValues } fr
 import { useState, type ReactNode } from "react";
 import { Fields } from "../calls/fields.tsx";
 import type { InputAsked } from "./asked.ts";
-import type { Deciding } from "./decisions.ts";
+import { useRefusal, type Deciding } from "./decisions.ts";
 
 /** The form of a tool's question. Refusals of the server stand at their fields. */
 export function ValuesForm({
@@ -22,7 +22,8 @@ export function ValuesForm({
 }): ReactNode {
   const [entries, setEntries] = useState<FormEntries>(() => firstEntries(fields));
   const known = new Set(fields.map(({ name }) => name));
-  const placed = problems.map((problem) => ({ field: fieldOf(problem), message: problem.message }));
+  const { shown, changed } = useRefusal(problems);
+  const placed = shown.map((problem) => ({ field: fieldOf(problem), message: problem.message }));
   return (
     <form
       className="answer"
@@ -32,7 +33,7 @@ export function ValuesForm({
         give(valuesOf(fields, entries));
       }}
     >
-      <Fields fields={fields} entries={entries} problems={placed} change={setEntries} />
+      <Fields fields={fields} entries={entries} problems={placed} change={changed(setEntries)} />
       {placed
         .filter(({ field }) => field === null || !known.has(field))
         .map(({ message }) => (

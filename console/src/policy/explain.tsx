@@ -1,16 +1,22 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
-import { useId, useState, type ReactNode } from "react";
+import { useEffect, useId, useState, type ReactNode } from "react";
 import { Considered, Verdict } from "../calls/verdict.tsx";
 import { ExplainDocument, type ExplainQuery, type ExplainQueryVariables } from "../generated/documents.ts";
+import { agentOf, callOf } from "./whole-ids.ts";
 import { ask } from "../session/ask.ts";
 
 type Answer = ExplainQuery["explainPermission"];
 
 /** The verdict of the present rules on a recorded or a possible call. Nothing runs. */
-export function Explain(): ReactNode {
+export function Explain({
+  start,
+}: {
+  /** The id of a call that is explained at once; empty for none. */
+  readonly start: string;
+}): ReactNode {
   const { t } = useLingui();
-  const [callId, setCallId] = useState("");
+  const [callId, setCallId] = useState(start);
   const [agentId, setAgentId] = useState("");
   const [tool, setTool] = useState("bash_run");
   const [input, setInput] = useState('{ "command": "ls" }');
@@ -20,30 +26,33 @@ export function Explain(): ReactNode {
   const send = async (): Promise<void> => {
     const asked: ExplainQueryVariables =
       callId.trim() === ""
-        ? { agentId: agentId.trim(), tool: tool.trim(), input: JSON.parse(input) as unknown }
-        : { callId: callId.trim() };
+        ? { agentId: await agentOf(agentId.trim()), tool: tool.trim(), input: JSON.parse(input) as unknown }
+        : { callId: await callOf(callId.trim()) };
     setAnswer((await ask(ExplainDocument, asked)).explainPermission);
     setProblem(null);
   };
+  const explain = (): void =>
+    void send().catch((failure: unknown) => {
+      setAnswer(null);
+      setProblem(failure instanceof Error ? failure.message : String(failure));
+    });
+  useEffect(() => (start === "" ? undefined : explain()), []);
   return (
     <div className="look-body" tabIndex={0} role="group" aria-label={t`Explain a call`}>
       <form
         className="look-form narrow"
         onSubmit={(event) => {
           event.preventDefault();
-          void send().catch((failure: unknown) => {
-            setAnswer(null);
-            setProblem(failure instanceof Error ? failure.message : String(failure));
-          });
+          explain();
         }}
       >
-        <Field id={`${id}-call`} label={t`Id of a recorded call`} value={callId} set={setCallId} />
+        <Field id={`${id}-call`} label={t`Id of a recorded call, or its end`} value={callId} set={setCallId} />
         {callId.trim() === "" ? (
           <>
             <p className="quiet">
               <Trans>Or a possible call:</Trans>
             </p>
-            <Field id={`${id}-agent`} label={t`Id of the agent`} value={agentId} set={setAgentId} />
+            <Field id={`${id}-agent`} label={t`Id of the agent, or its end`} value={agentId} set={setAgentId} />
             <Field id={`${id}-tool`} label={t`Tool`} value={tool} set={setTool} />
             <div className="field">
               <label htmlFor={`${id}-input`}>

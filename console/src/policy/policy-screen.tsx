@@ -45,19 +45,27 @@ export function PolicyScreen(): ReactNode {
           ))}
         </nav>
       </header>
-      <Shown view={view} template={search.template} />
+      <Shown view={view} template={search.template} call={search.call ?? ""} />
     </main>
   );
 }
 
-function Shown({ view, template }: { readonly view: View; readonly template: string | undefined }): ReactNode {
+function Shown({
+  view,
+  template,
+  call,
+}: {
+  readonly view: View;
+  readonly template: string | undefined;
+  readonly call: string;
+}): ReactNode {
   switch (view) {
     case "rules":
       return <RuleTable template={template} />;
     case "templates":
       return <TemplateList />;
     case "explain":
-      return <Explain />;
+      return <Explain key={call} start={call} />;
     case "simulate":
       return <Simulate start={template} />;
   }

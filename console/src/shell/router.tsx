@@ -115,9 +115,12 @@ const audit = createRoute({
 const policy = createRoute({
   getParentRoute: () => root,
   path: "/policy",
-  validateSearch: (given: Readonly<Record<string, unknown>>): { readonly view?: string; readonly template?: string } => ({
+  validateSearch: (
+    given: Readonly<Record<string, unknown>>,
+  ): { readonly view?: string; readonly template?: string; readonly call?: string } => ({
     ...textIn(given, "view"),
     ...textIn(given, "template"),
+    ...textIn(given, "call"),
   }),
   component: lazyRouteComponent(() => import("../policy/policy-screen.tsx"), "PolicyScreen"),
 });
