@@ -682,6 +682,27 @@ export type MissedPolicy =
   /** They have no reminder. A time that is more than a minute late is skipped as well. */
   | 'SKIP';
 
+/** Kind of a failed model call. */
+export type ModelErrorKind =
+  /** The answer broke off. */
+  | 'BROKEN'
+  /** The answer is empty. */
+  | 'EMPTY'
+  /** The provider is overloaded. */
+  | 'OVERLOADED'
+  /** The provider limits requests. */
+  | 'RATE_LIMITED'
+  /** The model refuses to answer. */
+  | 'REFUSED'
+  /** The provider rejects the request. */
+  | 'REJECTED'
+  /** The answer stopped for longer than `modelIdleMs`. */
+  | 'SILENT'
+  /** The context window is full. */
+  | 'TOO_LONG'
+  /** The provider cannot be reached, or has an error of its own. */
+  | 'UNAVAILABLE';
+
 /** Subject of a notice. */
 export type NoticeSource =
   /** The end of an agent that works in the background. */
@@ -895,6 +916,8 @@ export type SnoozeApprovalInput = {
 export type StepFilter = {
   /** Steps of one of these agents. NOT_FOUND for an agent that the viewer may not see. */
   agentIds?: Array<string | number> | null | undefined;
+  /** Steps whose model call failed in one of these ways. */
+  errorTypes?: Array<ModelErrorKind> | null | undefined;
   /** True for unpriced steps only, false for the others. */
   isUnpriced?: boolean | null | undefined;
   /** Steps of one of these models, by name. */
