@@ -71,13 +71,14 @@ export async function copyFolder(
 
 /** The files and folders below a folder, each folder before those in it. A linked one, such as `pg_wal` on another disk, is as one in its place. */
 async function pathsIn(root: string, below: string): Promise<readonly { readonly path: string; readonly isFolder: boolean }[]> {
-  const entries = await readdir(join(root, below), { withFileTypes: true });
-  const found = entries.map(async (entry) => {
+  const found = [];
+  for (const entry of await readdir(join(root, below), { withFileTypes: true })) {
     const path = join(below, entry.name);
     const isFolder = entry.isSymbolicLink() ? (await stat(join(root, path))).isDirectory() : entry.isDirectory();
-    return [{ path, isFolder }, ...(isFolder ? await pathsIn(root, path) : [])];
-  });
-  return (await Promise.all(found)).flat();
+    found.push({ path, isFolder });
+    if (isFolder) found.push(...(await pathsIn(root, path)));
+  }
+  return found;
 }
 
 async function freeRoom(folder: string): Promise<number> {
