@@ -14,6 +14,8 @@ import { showTheme, speak, startLanguage, startTheme } from "./session/settings.
 import { Gate } from "./shell/gate.tsx";
 import { router } from "./shell/router.tsx";
 
+// A page that the browser has kept for its Back key may be of a person who has signed out since.
+addEventListener("pageshow", ({ persisted }) => (persisted ? location.reload() : undefined));
 showTheme(startTheme());
 const language = startLanguage();
 await speak(language);

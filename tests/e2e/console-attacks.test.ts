@@ -49,7 +49,7 @@ const SCRIPT = {
     },
     {
       when: { user: "^long" },
-      call: [{ tool: "bash_run", input: { command: `echo ok${"\n# harmless".repeat(300)}\nmake production` } }],
+      call: [{ tool: "bash_run", input: { command: `echo ok${"\n# harmless".repeat(300)}\nmake production > /etc/made` } }],
     },
     { when: { user: "^copy" }, call: [{ tool: "bash_run", input: { command: "cp א ב" } }] },
     { when: { user: "^loose" }, call: [{ tool: "loose", input: { [`a${OVERRIDE}b`]: "c" } }] },
@@ -92,6 +92,12 @@ withChromium("console: another tenant's tab takes over the pages of the first", 
   await other.keyboard.press("Enter");
   await other.getByText("anna · other").waitFor();
   await expect.poll(() => who.innerText(), { timeout: 10_000 }).toBe("anna · other");
+
+  // A page that the browser has kept is read anew when it is shown again.
+  const again = page.waitForEvent("domcontentloaded");
+  await page.evaluate(() => dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true })));
+  await again;
+  await who.waitFor();
 });
 
 withChromium(
@@ -117,8 +123,10 @@ withChromium(
     await expect.poll(() => page.title()).toBe("(2) Triplane");
     await page.getByRole("option", { name: "bash_run echo" }).click();
     await question.getByText("This command has 302 lines.").waitFor();
-    await question.getByRole("list", { name: "Asking parts" }).getByText("make production").waitFor();
-    expect(await question.getByRole("list", { name: "Asking parts" }).getByText("make production").isVisible()).toBe(true);
+    await question
+      .getByRole("list", { name: "Asking parts" })
+      .getByText("make production > /etc/made", { exact: true })
+      .waitFor();
     expect(await axeViolations(page)).toEqual([]);
     await asked("copy");
     await page.getByRole("option", { name: "bash_run cp" }).click();
