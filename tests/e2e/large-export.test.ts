@@ -11,8 +11,8 @@ import { ended } from "../support/exports.ts";
 import { generateCalls } from "../support/generated-calls.ts";
 import { startServerProcess } from "../support/server-process.ts";
 
-/** As many bytes as 250,000 calls without their texts. `EXPORT_CALLS` has another number of calls: docs/adr/0058. */
-const CALLS = Number(process.env["EXPORT_CALLS"] ?? 50_000);
+/** As many bytes as 150,000 calls without their texts. `EXPORT_CALLS` has another number of calls: docs/adr/0058. */
+const CALLS = Number(process.env["EXPORT_CALLS"] ?? 30_000);
 const OUTPUT_CHARACTERS = CALLS > 100_000 ? 20 : 2_000;
 /** What V8 may use for old objects: a server has some 60 MB without an export. */
 const HEAP_MB = 110;
