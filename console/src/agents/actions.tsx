@@ -1,6 +1,13 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { useState, type ReactNode } from "react";
-import { ArchiveDocument, CompactDocument, InterruptDocument, RenameDocument, RetryDocument } from "../generated/documents.ts";
+import {
+  ArchiveDocument,
+  CompactDocument,
+  InterruptDocument,
+  RenameDocument,
+  RetryDocument,
+  UnarchiveDocument,
+} from "../generated/documents.ts";
 import { change, refusalText } from "../session/ask.ts";
 import { Fork } from "./fork.tsx";
 import type { AgentPage } from "./use-agent-page.ts";
@@ -23,6 +30,7 @@ export function Actions({
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState<string | null>(null);
   const [title, setTitle] = useState<string | null>(null);
+  const [haveChildrenWork, setChildrenWork] = useState(false);
   // A press after a lost answer repeats the command with its key: the server does it once. Each answer ends its key.
   const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
   const agentId = agent.id;
@@ -45,6 +53,13 @@ export function Actions({
       tree ? "tree" : "turn",
       async () => (await change(InterruptDocument, { input: { agentId, tree } })).interruptAgent.userErrors,
     );
+  const archive = (tree: boolean): void =>
+    run("archive", async () => {
+      const { userErrors } = (await change(ArchiveDocument, { input: { agentId, tree } })).archiveAgent;
+      setChildrenWork(userErrors.some(({ code }) => code === "CHILDREN_WORK"));
+      return userErrors;
+    });
+  const isArchived = agent.archivedAt !== null;
   const canRetry = agent.doneReason === "ERROR" || agent.doneReason === "INTERRUPTED";
   return (
     <div className="actions">
@@ -59,8 +74,10 @@ export function Actions({
         ) : null}
         <button
           type="button"
-          disabled={!canRetry || isWorking || busy !== null}
-          title={canRetry ? undefined : t`Only a failed or interrupted turn is tried again.`}
+          disabled={!canRetry || isWorking || isArchived || busy !== null}
+          title={
+            isArchived ? t`The agent is archived.` : canRetry ? undefined : t`Only a failed or interrupted turn is tried again.`
+          }
           onClick={() =>
             run("retry", async () => (await change(RetryDocument, { input: { agentId, idempotencyKey } })).retryTurn.userErrors)
           }
@@ -69,7 +86,8 @@ export function Actions({
         </button>
         <button
           type="button"
-          disabled={busy !== null}
+          disabled={isArchived || busy !== null}
+          title={isArchived ? t`The agent is archived.` : undefined}
           onClick={() =>
             run(
               "compact",
@@ -83,15 +101,26 @@ export function Actions({
         <button type="button" disabled={busy !== null} onClick={() => setTitle(title === null ? (agent.title ?? "") : null)}>
           <Trans>Rename</Trans>
         </button>
-        <button
-          type="button"
-          disabled={busy !== null || agent.archivedAt !== null}
-          onClick={() =>
-            run("archive", async () => (await change(ArchiveDocument, { input: { agentId } })).archiveAgent.userErrors)
-          }
-        >
-          <Trans>Archive</Trans>
-        </button>
+        {isArchived ? (
+          <button
+            type="button"
+            disabled={busy !== null}
+            onClick={() =>
+              run("restore", async () => (await change(UnarchiveDocument, { input: { agentId } })).unarchiveAgent.userErrors)
+            }
+          >
+            <Trans>Restore</Trans>
+          </button>
+        ) : (
+          <button type="button" disabled={busy !== null} onClick={() => archive(false)}>
+            <Trans>Archive</Trans>
+          </button>
+        )}
+        {haveChildrenWork && !isArchived ? (
+          <button type="button" className="danger" disabled={busy !== null} onClick={() => archive(true)}>
+            <Trans>Archive, and interrupt those below it</Trans>
+          </button>
+        ) : null}
       </div>
       {title === null ? null : (
         <form

@@ -5,7 +5,10 @@ import { forgetRefusal, useDeciding } from "./decisions.ts";
 import { toolOf, type Filters, type Row } from "./queue.ts";
 import { forgetMissed } from "./store.ts";
 
-/** Refused decisions of questions that are neither open in the page nor in its list: another person was faster. */
+/**
+ * Refused decisions of questions that are neither open in the page nor in its list: another person was faster. Those that the
+ * end of a session has cut off are there in any case.
+ */
 export function Refusals({
   rows,
   selected,
@@ -16,7 +19,7 @@ export function Refusals({
   readonly filters: Filters;
 }): ReactNode {
   return [...useDeciding()].map(([id, state]) =>
-    state.kind !== "refused" || id === selected || rows.has(id) ? null : (
+    state.kind !== "refused" || id === selected || (rows.has(id) && state.isLost !== true) ? null : (
       <p key={id} role="alert" className="alert">
         <Trans>Your decision was not taken:</Trans> {state.problems.map(({ message }) => message).join("; ")}{" "}
         <Link to="/inbox/$approvalId" params={{ approvalId: id }} search={filters}>
