@@ -8,7 +8,10 @@ import { toolOf, type Filters, type Row } from "./queue.ts";
 import { StateBadge } from "./row-badges.tsx";
 import { forgetMissed, useInbox, type Closed } from "./store.ts";
 
-/** Refused decisions of questions that are neither open in the page nor in its list: another person was faster. */
+/**
+ * Refused decisions of questions that are neither open in the page nor in its list: another person was faster. Those that the
+ * end of a session has cut off are there in any case.
+ */
 export function Refusals({
   rows,
   closed,
@@ -24,7 +27,7 @@ export function Refusals({
   // The news of the closed question say that the lost answer was a yes.
   const isTaken = (id: string, state: Deciding): boolean => isLost(state) && closed.get(id)?.by === nameOf(actor);
   return [...useDeciding()].map(([id, state]) =>
-    state.kind !== "refused" || id === selected || rows.has(id) || isTaken(id, state) ? null : (
+    state.kind !== "refused" || id === selected || (rows.has(id) && state.isCutOff !== true) || isTaken(id, state) ? null : (
       <p key={id} role="alert" className="alert">
         {isLost(state) ? (
           <Trans>The answer to your decision was lost. Look whether it was taken:</Trans>
