@@ -603,8 +603,8 @@ BEGIN
       RAISE EXCEPTION 'agent % was interrupted', p_agent USING ERRCODE = 'TP002';
     END IF;
     UPDATE tool_call t SET
-      (state, attempt, effective_input, rule_values, input_hash, output, details, images, kept_output_bytes, error, is_error, explanation, verdict, hook_verdict, stages, started_at, completed_at, duration_ms, cached_from, updated_at) =
-      (SELECT r.state, r.attempt, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.images, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.verdict, r.hook_verdict, r.stages, r.started_at, r.completed_at, r.duration_ms, r.cached_from, r.updated_at
+      (state, attempt, effective_input, rule_values, input_hash, output, details, images, kept_output_bytes, error, is_error, explanation, verdict, hook_verdict, stages, started_at, completed_at, duration_ms, cached_from, exit_code, hosts, updated_at) =
+      (SELECT r.state, r.attempt, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.images, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.verdict, r.hook_verdict, r.stages, r.started_at, r.completed_at, r.duration_ms, r.cached_from, r.exit_code, r.hosts, r.updated_at
        FROM json_populate_record(t, v_item."set") r),
       audit_trail = t.audit_trail || (v_item.audit)::jsonb
     WHERE t.id = v_item.id AND t.agent_id IS NOT DISTINCT FROM p_agent AND t.state = (v_item."from")::tool_call_state
@@ -1093,6 +1093,18 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.percentile_of_classes(p_classes numeric, p_times bigint, p_fraction double precision)
+ RETURNS double precision
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  SELECT min(c.ms) FILTER (WHERE c.upto > floor(r.rank)) * (1 - r.rank + floor(r.rank)) + min(c.ms) FILTER (WHERE c.upto > ceil(r.rank)) * (r.rank - floor(r.rank))
+  FROM (SELECT p_fraction * (p_times - 1) AS rank) r CROSS JOIN (
+    SELECT CASE WHEN d.place = 1 THEN 0 ELSE 0.001 * 1.04::float8 ^ (d.place - 1) * 2 / 2.04 END AS ms, sum(reverse(d.digits[1])::bigint) OVER (ORDER BY d.place) AS upto
+    FROM regexp_matches(reverse(p_classes::text), '.{1,8}', 'g') WITH ORDINALITY AS d(digits, place) WHERE d.digits[1] ~ '[1-9]'
+  ) c GROUP BY r.rank
+$function$;
+
 CREATE OR REPLACE FUNCTION public.place_events(p_tenant text, p_agent text, p_seq integer, p_expected bigint, p_rows bigint)
  RETURNS TABLE(base_seq integer, base_position bigint)
  LANGUAGE plpgsql
@@ -1281,6 +1293,10 @@ CREATE INDEX audit_call_duration ON public.audit_call USING btree (tenant, durat
 
 CREATE INDEX audit_call_error_type ON public.audit_call USING btree (tenant, error_type, created_at, id) INCLUDE (name, agent_id, duration_ms, has_run, template_id, created_by, state, verdict) WHERE (error_type IS NOT NULL);
 
+CREATE INDEX audit_call_exit_code ON public.audit_call USING btree (tenant, exit_code, created_at, id) WHERE (exit_code IS NOT NULL);
+
+CREATE INDEX audit_call_hosts ON public.audit_call USING gin (hosts) WHERE (hosts IS NOT NULL);
+
 CREATE INDEX audit_call_id_end ON public.audit_call USING btree (reverse(id) text_pattern_ops);
 
 CREATE INDEX audit_call_open ON public.audit_call USING btree (agent_id) WHERE (state = ANY (ARRAY['PENDING'::tool_call_state, 'APPROVAL_REQUIRED'::tool_call_state, 'APPROVED'::tool_call_state, 'EXECUTING'::tool_call_state, 'WAITING'::tool_call_state]));
@@ -1372,6 +1388,8 @@ CREATE UNIQUE INDEX delegation_pkey ON public.delegation USING btree (id);
 CREATE INDEX delegation_tenant_created_at_id_idx ON public.delegation USING btree (tenant, created_at, id);
 
 CREATE INDEX delegation_tenant_to_id_ends_at_idx ON public.delegation USING btree (tenant, to_id, ends_at);
+
+CREATE UNIQUE INDEX erasure_pkey ON public.erasure USING btree (agent_id, content);
 
 CREATE INDEX event_agent_id_position_idx ON public.event USING btree (agent_id, "position");
 

@@ -18,7 +18,8 @@ type Progress = Pick<EventOf<"ToolCustomEvent">, "eventType" | "eventData">;
 
 /** One thing that people see in a conversation. */
 export type ConversationItem =
-  | { readonly kind: "message"; readonly key: string; readonly text: string; readonly by: string }
+  /** The key is the id of the message, which has the images: `images` is their number. */
+  | { readonly kind: "message"; readonly key: string; readonly text: string; readonly by: string; readonly images: number }
   | { readonly kind: "text"; readonly key: string; readonly text: string; readonly state: "streaming" | "kept" | "aborted" }
   /** What the model thinks, if the template exposes it. */
   | { readonly kind: "thinking"; readonly key: string; readonly text: string; readonly state: "streaming" | "kept" | "aborted" }
@@ -91,7 +92,7 @@ function take(draft: Draft, event: WatchedEvent): void {
   switch (event.__typename) {
     case "MessageReceived": {
       const by = event.sentBy.name ?? event.sentBy.actorId;
-      put(draft, { kind: "message", key: event.messageId, text: event.text ?? "(erased)", by });
+      put(draft, { kind: "message", key: event.messageId, text: event.text ?? "(erased)", by, images: event.images });
       draft.waiting = [...draft.waiting, event.messageId];
       return;
     }

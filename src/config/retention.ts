@@ -24,6 +24,21 @@ export const RETENTION_SETTINGS = {
    */
   outputsDays: withDefault(DAYS, null),
   /**
+   * Days after which inputs, results and kept outputs of ended tool calls are erased; the calls stay. At least an hour,
+   * up to 36,500. Kept for ever if omitted.
+   */
+  toolCallsDays: withDefault(DAYS, null),
+  /**
+   * Days after which texts, images and values of messages are erased; the messages stay. At least an hour, up to
+   * 36,500. Kept for ever if omitted.
+   */
+  messagesDays: withDefault(DAYS, null),
+  /**
+   * Days after which inputs, reasons, previews and notes of closed approvals are erased; the approvals stay. At least an
+   * hour, up to 36,500. Kept for ever if omitted.
+   */
+  approvalsDays: withDefault(DAYS, null),
+  /**
    * Days after which idempotency keys are removed: a request that is repeated later counts as a new one. At least an
    * hour, up to 36,500. 30 if omitted.
    */
@@ -31,7 +46,14 @@ export const RETENTION_SETTINGS = {
 };
 
 /** In ms. */
-export function retentionOf({ eventsDays, deltasDays, outputsDays }: Complete<typeof RETENTION_SETTINGS>): RetentionPolicy {
+export function retentionOf(settings: Complete<typeof RETENTION_SETTINGS>): RetentionPolicy {
   const ms = (days: number | null): number | null => (days === null ? null : days * DAY_MS);
-  return { eventsMs: ms(eventsDays), deltasMs: ms(deltasDays), outputsMs: ms(outputsDays) };
+  return {
+    eventsMs: ms(settings.eventsDays),
+    deltasMs: ms(settings.deltasDays),
+    outputsMs: ms(settings.outputsDays),
+    toolCallsMs: ms(settings.toolCallsDays),
+    messagesMs: ms(settings.messagesDays),
+    approvalsMs: ms(settings.approvalsDays),
+  };
 }

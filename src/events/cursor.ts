@@ -4,8 +4,16 @@ import type { Channel, EventKind, TimelineEvent } from "./event.ts";
 
 export type LogIdentity = { readonly logId: string; readonly epoch: string };
 
-/** A tenant's log: its identity, last position, and floor. */
-export type LogHead = LogIdentity & { readonly tenant: string; readonly position: number; readonly floor: number };
+/**
+ * A tenant's log: its identity, last position, and floor. Of events up to `erased`, what was read before no longer
+ * holds.
+ */
+export type LogHead = LogIdentity & {
+  readonly tenant: string;
+  readonly position: number;
+  readonly floor: number;
+  readonly erased: number;
+};
 
 export type CursorRefusal = {
   readonly code: "CURSOR_MALFORMED" | "CURSOR_FOREIGN" | "CURSOR_RESTORED" | "CURSOR_FUTURE" | "CURSOR_EXPIRED";

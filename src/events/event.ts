@@ -35,6 +35,7 @@ export type ResumeStrategy = (typeof RESUME_STRATEGIES)[number];
 
 /**
  * The body of an event of an agent, by kind. A field that may not fit into an event (64 KB) is null in the log and read from its row.
+ * Retention erases texts (`erasedPayload`): they are null then, and pieces of a text are empty.
  */
 export type AgentEventBody =
   | {
@@ -53,6 +54,8 @@ export type AgentEventBody =
       readonly block: number;
       readonly text: string | null;
       readonly aborted: boolean;
+      /** True if retention erased its text. Absent otherwise. */
+      readonly isErased?: true;
     }
   | { readonly kind: "THINK_CHUNK_START"; readonly step: number; readonly block: number }
   | { readonly kind: "THINK_CHUNK"; readonly step: number; readonly block: number; readonly delta: string }
@@ -62,6 +65,8 @@ export type AgentEventBody =
       readonly block: number;
       readonly text: string | null;
       readonly aborted: boolean;
+      /** True if retention erased its text. Absent otherwise. */
+      readonly isErased?: true;
     }
   | { readonly kind: "TOOL_START"; readonly call: ToolCallSnapshot }
   | { readonly kind: "TOOL_WAITING"; readonly call: ToolCallSnapshot; readonly waitsFor: CallWait; readonly dueAt: string | null }
@@ -71,7 +76,7 @@ export type AgentEventBody =
       readonly callId: string;
       readonly childId: string;
       readonly templateId: string;
-      readonly description: string;
+      readonly description: string | null;
       readonly isBackground: boolean;
     }
   | {
@@ -80,9 +85,9 @@ export type AgentEventBody =
       readonly childId: string;
       readonly outcome: ChildOutcome;
       /** The beginning of its answer. */
-      readonly text: string;
+      readonly text: string | null;
     }
-  | { readonly kind: "TOOL_ERROR"; readonly call: ToolCallSnapshot; readonly error: string }
+  | { readonly kind: "TOOL_ERROR"; readonly call: ToolCallSnapshot; readonly error: string | null }
   | {
       readonly kind: "DONE";
       readonly turn: number;
@@ -183,7 +188,7 @@ export type AgentEventBody =
       readonly kind: "ERROR";
       readonly severity: ErrorSeverity;
       readonly phase: ErrorPhase;
-      readonly message: string;
+      readonly message: string | null;
       readonly detail: string | null;
       /** When what failed is tried again, in ISO 8601. Absent if it is not. */
       readonly retryAt?: string;
@@ -218,13 +223,13 @@ export type AgentEventBody =
       /** The call that started it. */
       readonly callId: string;
       /** The beginning of its command line. */
-      readonly command: string;
+      readonly command: string | null;
     }
   | {
       readonly kind: "SHELL_ENDED";
       readonly shellId: string;
       readonly callId: string;
-      readonly command: string;
+      readonly command: string | null;
       readonly endReason: ShellEndReason;
       /** Null if a signal ended it, or if nobody knows. */
       readonly exitCode: number | null;

@@ -119,9 +119,11 @@ export async function readPlaceAt(
   return { head: headOf(tenant, rows), position: Number(rows[0]?.place) };
 }
 
-export async function readPositions(sql: Sql, tenants: readonly string[]): Promise<Map<string, number>> {
+export type Positions = Pick<LogHead, "tenant" | "position" | "erased">;
+
+export async function readPositions(sql: Sql, tenants: readonly string[]): Promise<readonly Positions[]> {
   const rows = await sql.query(READ_HEADS, [tenants]);
-  return new Map(rows.map((row) => [row.tenant, Number(row.position)]));
+  return rows.map(({ tenant, position, erased }) => ({ tenant, position: Number(position), erased: Number(erased) }));
 }
 
 function pastPage(tenant: string, rows: readonly PageRow[], floor: number): PastPage {
@@ -152,7 +154,8 @@ function headOf(tenant: string, rows: readonly PageRow[]): LogHead {
   const [first] = rows;
   if (first === undefined) throw new Error(`the log of tenant ${tenant} has no row`);
   if (first.lost_at !== null) throw new CommitsLost(tenant);
-  return { tenant, logId: first.log_id, epoch: first.epoch, position: Number(first.head), floor: Number(first.floor) };
+  const { log_id: logId, epoch, head, floor, erased } = first;
+  return { tenant, logId, epoch, position: Number(head), floor: Number(floor), erased: Number(erased) };
 }
 
 function isEventRow(row: PageRow): row is PageRow & EventRow {

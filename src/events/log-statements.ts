@@ -2,7 +2,7 @@ import type { Statement } from "../db/sql.ts";
 import type { EventRow } from "./codec.ts";
 import type { Scope } from "./cursor.ts";
 
-type HeadRow = { log_id: string; epoch: string; lost_at: Date | null; floor: string | number };
+type HeadRow = { log_id: string; epoch: string; lost_at: Date | null; floor: string | number; erased: string | number };
 export type PageRow = Partial<EventRow> & HeadRow & { head: string | number; found?: string | number };
 
 export const PAGE = { rows: 500, positions: 5_000, bytes: 256 * 1024 };
@@ -13,9 +13,9 @@ const COLUMNS = "e.agent_id, e.position, e.seq, e.at, e.channel, e.kind, e.paylo
  * `append_events` gives positions by the same rule.
  */
 export const POSITION = "greatest(l.floor, (SELECT max(h.position) FROM event h WHERE h.tenant = l.tenant))";
-const LOG = `SELECT l.tenant, coalesce(l.log_id, l.tenant) AS log_id, l.epoch, l.lost_at, l.floor, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = $1`;
+const LOG = `SELECT l.tenant, coalesce(l.log_id, l.tenant) AS log_id, l.epoch, l.lost_at, l.floor, l.erased, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = $1`;
 /** Of a materialized `log`: otherwise the position would be computed for every row of the page. */
-const HEAD = "log.position AS head, log.log_id, log.epoch, log.lost_at, log.floor";
+const HEAD = "log.position AS head, log.log_id, log.epoch, log.lost_at, log.floor, log.erased";
 const BEFORE = (size: string, direction: Direction): string => `sum(${size}) OVER (ORDER BY r.position ${direction}) - ${size}`;
 /**
  * The first rows, or the last for `DESC`, up to the page's bytes, each with the number of rows. Stored sizes are known
@@ -136,9 +136,9 @@ export const READ_PLACE_AT: Statement<PageRow & { place: string | number }, [ten
       WHERE s.low < s.high
     ) SELECT ${HEAD}, s.low AS place FROM log, search s WHERE s.low = s.high`,
 };
-export const READ_HEADS: Statement<{ tenant: string; position: string }, [tenants: readonly string[]]> = {
+export const READ_HEADS: Statement<{ tenant: string; position: string; erased: string }, [tenants: readonly string[]]> = {
   name: "read_heads",
-  text: `SELECT l.tenant, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = ANY ($1)`,
+  text: `SELECT l.tenant, ${POSITION} AS position, l.erased FROM tenant_log l WHERE l.tenant = ANY ($1)`,
 };
 
 export function pageStatement(scope: Scope): typeof READ_TENANT {

@@ -28,7 +28,16 @@ import {
 } from "./write.ts";
 import { type LogHead, inScope, type Scope } from "./cursor.ts";
 import type { TenantEventDraft, TimelineEvent } from "./event.ts";
-import { readHead, readOpenPage, readPage, readPositions, type FoundPage, type LogPage, type StorageOutage } from "./log-page.ts";
+import {
+  readHead,
+  readOpenPage,
+  readPage,
+  readPositions,
+  type FoundPage,
+  type LogPage,
+  type Positions,
+  type StorageOutage,
+} from "./log-page.ts";
 import { LogBeginnings } from "./log-beginnings.ts";
 import { NewestEvents } from "./newest-events.ts";
 import { WAITING_LIMITS, WaitingEvents, type WaitingLimits } from "./waiting-events.ts";
@@ -293,7 +302,7 @@ export class EventLog {
     return readHead(this.#reads, tenant);
   }
 
-  positions(tenants: readonly string[]): Promise<Map<string, number>> {
+  positions(tenants: readonly string[]): Promise<readonly Positions[]> {
     return readPositions(this.#reads, tenants);
   }
 

@@ -23,7 +23,7 @@ const GONE: Statement<
   name: "gone_events",
   text: `SELECT k.tenant FROM unnest($1::text[], $2::bigint[], $3::text[], $4::int[], $5::text[], $6::timestamptz[]) AS k(tenant, position, agent_id, seq, kind, at)
     JOIN tenant_log l ON l.tenant = k.tenant LEFT JOIN event e ON e.tenant = k.tenant AND e.position = k.position
-    WHERE k.position > greatest(l.floor, l.compacted) AND l.lost_at IS NULL AND (e.agent_id, e.seq, e.kind, e.at) IS DISTINCT FROM (k.agent_id, k.seq, k.kind, k.at)`,
+    WHERE k.position > greatest(l.floor, l.compacted, l.erased) AND l.lost_at IS NULL AND (e.agent_id, e.seq, e.kind, e.at) IS DISTINCT FROM (k.agent_id, k.seq, k.kind, k.at)`,
 };
 const MARK: Statement<object, [tenants: readonly string[]]> = {
   name: "mark_lost",

@@ -10,6 +10,10 @@ export type RetentionPolicy = {
   readonly deltasMs: number | null;
   /** Complete outputs that models read in part: files of this server. */
   readonly outputsMs: number | null;
+  /** Contents of ended tool calls, of messages, and of closed approvals: older ones are erased, and their rows stay. */
+  readonly toolCallsMs: number | null;
+  readonly messagesMs: number | null;
+  readonly approvalsMs: number | null;
 };
 
 export type Removal = {
@@ -213,7 +217,13 @@ function deltasOnly(consumers: RetentionRun["consumers"]): RetentionRun["consume
   return consumers.map((consumer) => ({ ...consumer, kinds: consumer.kinds.filter((kind) => DELTAS.has(kind)) }));
 }
 
-async function deliveredUpTo(sql: Sql, tenant: string, end: number, consumers: RetentionRun["consumers"]): Promise<number> {
+/** The last position up to `end` before the first event that a consumer wants and has not got. */
+export async function deliveredUpTo(
+  sql: Sql,
+  tenant: string,
+  end: number,
+  consumers: RetentionRun["consumers"],
+): Promise<number> {
   let delivered = end;
   for (const { name, kinds } of consumers.filter((consumer) => consumer.kinds.length > 0 && concerns(consumer, tenant))) {
     const [first] = await sql.query(UNDELIVERED, [tenant, name, delivered, kinds]);

@@ -38,6 +38,8 @@ export const TOOL_CALL_ERROR_TYPES = [
 export type ToolCallErrorType = (typeof TOOL_CALL_ERROR_TYPES)[number];
 
 export type ToolCallError = { readonly type: ToolCallErrorType; readonly stage: GateStage; readonly message: string };
+/** The same as rows and events have it: the message is null if it was erased. */
+export type KeptError = Omit<ToolCallError, "message"> & { readonly message: string | null };
 
 export type CallApproval = {
   readonly approvalId: string;
@@ -52,11 +54,11 @@ export type ToolCallSnapshot = {
   readonly callId: string;
   readonly name: string;
   readonly state: ToolCallState;
-  /** JSON text of the input, cut at 200 characters. */
-  readonly inputPreview: string;
+  /** JSON text of the input, cut at 200 characters. Null if it was erased. */
+  readonly inputPreview: string | null;
   readonly output: string | null;
   readonly isError: boolean;
-  readonly error: ToolCallError | null;
+  readonly error: KeptError | null;
   readonly approval: CallApproval | null;
   readonly startedAt: string | null;
   readonly completedAt: string | null;
@@ -73,7 +75,8 @@ export type ApprovalSnapshot = {
   readonly host: string | null;
   readonly port: number | null;
   readonly inputHash: string | null;
-  readonly reason: string;
+  /** Null if it was erased. */
+  readonly reason: string | null;
   readonly risk: string;
   /** Hooks' words for people who decide; null for none. */
   readonly meta: JsonObject | null;
@@ -84,6 +87,9 @@ export type ApprovalSnapshot = {
   /** The question whether a budget may be raised; other kinds have none. */
   readonly budget?: BudgetQuestion;
 };
+
+/** A todo as events have it: the title is null if it was erased. */
+export type TodoSnapshot = Omit<TodoItem, "title"> & { readonly title: string | null };
 
 export type TodoItem = {
   readonly id: string;
@@ -104,8 +110,8 @@ export const FILE_CHANGE_KINDS = ["CHANGED", "REMOVED", "MADE_AGAIN"] as const;
 export type FileChangeKind = (typeof FILE_CHANGE_KINDS)[number];
 
 export type FileChangeSnapshot = {
-  /** Relative to the workspace. */
-  readonly path: string;
+  /** Relative to the workspace. Null if it was erased. */
+  readonly path: string | null;
   readonly change: FileChangeKind;
   /** The time of the change, in ISO 8601; null if it was removed. */
   readonly modifiedAt: string | null;

@@ -1,5 +1,5 @@
 import type { Json } from "../lib/json.ts";
-import type { GateStage, ToolCallError } from "./snapshots.ts";
+import type { GateStage, KeptError } from "./snapshots.ts";
 
 /** The way of a call through the gate, of templates with `trace`. */
 export type TraceEventBody =
@@ -7,7 +7,7 @@ export type TraceEventBody =
       readonly kind: "EXECUTION_STARTED";
       readonly callId: string;
       readonly tool: string;
-      readonly inputPreview: string;
+      readonly inputPreview: string | null;
       /** The input that the model gave; null if it does not fit into the event. */
       readonly parameters: Json;
     }
@@ -27,7 +27,7 @@ export type TraceEventBody =
       readonly tool: string;
       readonly durationMs: number;
       /** Why it has no result of its own. */
-      readonly error: ToolCallError;
+      readonly error: KeptError;
     }
   | {
       readonly kind: "EXECUTION_ABORTED";
@@ -35,5 +35,5 @@ export type TraceEventBody =
       readonly tool: string;
       readonly durationMs: number;
       /** Why it has no result of its own. */
-      readonly error: ToolCallError;
+      readonly error: KeptError;
     };

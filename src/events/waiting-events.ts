@@ -103,7 +103,7 @@ function sizeOf(body: EventBody): number {
     case "TOOL_END":
     case "TOOL_EXECUTED":
       // The row that changes with the event has the complete output and its details.
-      return ((body.call.output?.length ?? 0) + body.call.inputPreview.length) * 4;
+      return ((body.call.output?.length ?? 0) + (body.call.inputPreview?.length ?? 0)) * 4;
     default:
       return JSON.stringify(body).length * 2;
   }

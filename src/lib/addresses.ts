@@ -28,6 +28,18 @@ export function isNearAddress(text: string, interfaces = networkInterfaces()): b
     });
 }
 
+/** The network that counts as one place: an IPv4 address, or the 64 bits of an IPv6 address within which one host may choose. */
+export function networkOf(address: string): string {
+  if (isIP(address) === 0) return address;
+  const parsed = ipaddr.process(address);
+  return parsed instanceof ipaddr.IPv6
+    ? parsed.parts
+        .slice(0, 4)
+        .map((part) => part.toString(16))
+        .join(":")
+    : parsed.toString();
+}
+
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 
 /** Azure's address for services of a single machine, which looks public. */

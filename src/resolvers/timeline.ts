@@ -138,11 +138,12 @@ export async function subscribeControl(context: Context, args: TimelineArguments
   return new TimelineStream(await scopeOf(context, args), { kind: "open_requests" }, args.until);
 }
 
-/** A text that exceeded its event, from its deltas. */
+/** A text that exceeded its event, from its deltas; null if it was erased. */
 export async function blockText(
   context: Context,
   { event, body }: EventView<BodyOf<"TEXT_CHUNK_END" | "THINK_CHUNK_END">>,
-): Promise<string> {
+): Promise<string | null> {
+  if (body.isErased === true) return null;
   const kind = body.kind === "TEXT_CHUNK_END" ? "TEXT_CHUNK" : "THINK_CHUNK";
   return body.text ?? textOfBlock(context.services.reads, kind, event, body);
 }

@@ -37,6 +37,8 @@ export type ToolCallFilter = {
   readonly createdBy?: readonly ActorNameOrId[] | null | undefined;
   readonly decidedBy?: readonly ActorNameOrId[] | null | undefined;
   readonly minDurationMs?: number | null | undefined;
+  readonly exitCodes?: readonly number[] | null | undefined;
+  readonly hosts?: readonly string[] | null | undefined;
 };
 
 export type ToolCallOrder = {
@@ -139,6 +141,8 @@ export function auditFilter({ actor, tenant }: Context, filter: ToolCallFilter):
     decidedBy: decidedBy ? actorIds(decidedBy) : null,
     minDurationMs: minDurationMs ?? null,
     haveRun: false,
+    exitCodes: filter.exitCodes ?? null,
+    hosts: filter.hosts ? namesIn(filter.hosts) : null,
   };
 }
 
@@ -233,7 +237,7 @@ export async function slowestCalls(
 /** The calls of the filter that the actor may see. A fork's copies are left out: the original calls count. */
 function visibleCalls({ actor, tenant }: Context, filter: ToolCallFilter): Prisma.ToolCallWhereInput {
   const { created, agentIds, templateIds, tools, states, errorTypes, verdicts, rules, places } = filter;
-  const { createdBy, decidedBy, minDurationMs } = filter;
+  const { createdBy, decidedBy, minDurationMs, exitCodes, hosts } = filter;
   const explained = (field: string, values: readonly string[]): Prisma.ToolCallWhereInput => ({
     verdict: { not: null },
     OR: namesIn(values).map((value) => ({ explanation: { path: [field], equals: value } })),
@@ -253,10 +257,12 @@ function visibleCalls({ actor, tenant }: Context, filter: ToolCallFilter): Prism
       ...(errorTypes ? [{ OR: errorTypes.map((type) => ({ error: { path: ["type"], equals: type } })) }] : []),
       ...(rules ? [explained("decidedBy", rules)] : []),
       ...(places ? [explained("place", places)] : []),
+      ...(hosts ? [{ OR: namesIn(hosts).map((host) => ({ hosts: { array_contains: [host] } })) }] : []),
     ],
     ...(verdicts ? { verdict: { in: [...verdicts] } } : {}),
     ...(decidedBy ? { approvals: { some: { decisions: { some: { actorId: { in: actorIds(decidedBy) } } } } } } : {}),
     ...(typeof minDurationMs === "number" ? { durationMs: { gte: minDurationMs } } : {}),
+    ...(exitCodes ? { exitCode: { in: [...exitCodes] } } : {}),
     createdAt: within(created),
   };
 }

@@ -3,7 +3,7 @@ import {
   FILE_CHANGE_KINDS,
   type FileChangeKind as ChangeKind,
   SHELL_END_REASONS,
-  type TodoItem as Item,
+  type TodoSnapshot as Item,
 } from "../events/snapshots.ts";
 import { NOTICE_SOURCES, type NoticeSource as Source } from "../db/commit/change.ts";
 import { toolCallByRow } from "../resolvers/tool-call.ts";
@@ -82,7 +82,12 @@ export const Shell = builder.prismaObject("Shell", {
   fields: (t) => ({
     shellId: t.exposeID("id", { description: "Id of the shell, as used by the agent and in events." }),
     callId: t.exposeID("callId", { description: "`callId` of the call that started it." }),
-    command: t.exposeString("command", { nullable: true, description: "Command line. Null if it was erased." }),
+    command: t.string({
+      nullable: true,
+      description: "Command line. Null if it was erased.",
+      select: { command: true },
+      resolve: ({ command }) => (command === "" ? null : command),
+    }),
     state: t.field({
       type: ShellState,
       description: "Whether it is running.",

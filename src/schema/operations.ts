@@ -114,6 +114,18 @@ const Retention = builder.objectRef<RetentionPolicy>("RetentionSettings").implem
       nullable: true,
       description: "Age in ms at which kept outputs are removed. Null for never.",
     }),
+    toolCallsMs: t.exposeFloat("toolCallsMs", {
+      nullable: true,
+      description: "Age in ms at which inputs and results of ended tool calls are erased. Null for never.",
+    }),
+    messagesMs: t.exposeFloat("messagesMs", {
+      nullable: true,
+      description: "Age in ms at which contents of messages are erased. Null for never.",
+    }),
+    approvalsMs: t.exposeFloat("approvalsMs", {
+      nullable: true,
+      description: "Age in ms at which texts of closed approvals are erased. Null for never.",
+    }),
   }),
 });
 

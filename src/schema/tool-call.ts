@@ -3,7 +3,7 @@ import { isRetryable, recommendationsOf } from "../agent/calls/refusals/refusal-
 import type { Trail } from "../agent/calls/call.ts";
 import type { Passage } from "../agent/calls/stage-clock.ts";
 import type { Explanation } from "../agent/policy/permission.ts";
-import type { CallApproval, ToolCallError as Failure, ToolCallSnapshot as Snapshot } from "../events/snapshots.ts";
+import type { CallApproval, KeptError as Failure, ToolCallSnapshot as Snapshot } from "../events/snapshots.ts";
 import { globalId } from "../lib/global-id.ts";
 import type { Json } from "../lib/json.ts";
 import { contextAtStep } from "../resolvers/step-context.ts";

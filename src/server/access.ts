@@ -3,6 +3,7 @@ import { isLoopback } from "../lib/addresses.ts";
 import { headBytes } from "../lib/text.ts";
 import type { LogFields, Logger } from "../telemetry/log.ts";
 import { authenticate, bearerToken, isTokenOf, type Doors } from "./authenticate.ts";
+import type { TokenGuesses } from "./token-guesses.ts";
 import { type TrustedDocuments, asksFor } from "./trusted-documents.ts";
 
 export type Access = Doors & {
@@ -119,20 +120,27 @@ export function headersOf(headers: IncomingHttpHeaders): Headers {
 /** Headers by which a proxy forwards a request: its client is not on this machine. */
 export const FORWARDED: readonly string[] = ["forwarded", "x-forwarded-for", "x-real-ip"];
 
+type MetricsDoors = Access & { readonly metricsTokenHash: string | null; readonly guesses: TokenGuesses };
+
 /**
  * True if the request may read the metrics: with their token, or as an administrator. Without a configured token, local
  * clients may too: a proxy that sends no forwarding header counts as local.
  */
 export async function mayReadMetrics(
-  { headers, socket: { remoteAddress } }: IncomingMessage,
-  { metricsTokenHash, ...doors }: Access & { readonly metricsTokenHash: string | null },
+  request: Pick<IncomingMessage, "headers" | "socket">,
+  { metricsTokenHash, guesses, ...doors }: MetricsDoors,
 ): Promise<boolean> {
+  const { headers, socket } = request;
   const isForwarded = FORWARDED.some((name) => headers[name] !== undefined);
-  if (metricsTokenHash === null && !isForwarded && isLoopback(remoteAddress ?? "")) return true;
+  if (metricsTokenHash === null && !isForwarded && isLoopback(socket.remoteAddress ?? "")) return true;
   const token = bearerToken(headers.authorization);
   if (token === null) return false;
-  if (metricsTokenHash !== null && isTokenOf(metricsTokenHash, token)) return true;
   const { authorization = "" } = headers;
-  const identified = await authenticate(doors, { kind: "TOKEN", token }, new Headers({ authorization }));
-  return identified?.roles.includes("admin") === true;
+  const credentials = { kind: "TOKEN", token } as const;
+  const right = await guesses.tried(credentials, request, async () => {
+    if (metricsTokenHash !== null && isTokenOf(metricsTokenHash, token)) return "collector";
+    const identified = await authenticate(doors, credentials, new Headers({ authorization }));
+    return identified === null ? null : identified.roles.includes("admin") ? "administrator" : "other";
+  });
+  return right !== null && right !== "other";
 }

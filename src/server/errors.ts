@@ -86,3 +86,13 @@ export function formatted(error: GraphQLError): GraphQLFormattedError {
   const { extensions: { http: _, ...extensions } = {}, ...shown } = error.toJSON();
   return Object.keys(extensions).length === 0 ? shown : { ...shown, extensions };
 }
+
+/** The status that an error names for its answer; null if it names none. */
+export function httpStatus({ extensions: { http } }: GraphQLError): number | null {
+  return typeof http === "object" && http !== null && "status" in http && typeof http.status === "number" ? http.status : null;
+}
+
+/** The header that says when to try again, if an error says so. */
+export function retryAfter({ extensions: { retryAfterMs } }: GraphQLError): { readonly "retry-after"?: string } {
+  return typeof retryAfterMs === "number" ? { "retry-after": String(Math.ceil(retryAfterMs / 1_000)) } : {};
+}

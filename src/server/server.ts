@@ -12,11 +12,12 @@ import { FailedSignIns } from "./console/failed-sign-ins.ts";
 import { answerSession, SESSION_PATH } from "./console/session-routes.ts";
 import type { SharedContext } from "./context.ts";
 import { answerCopy } from "./database-copies.ts";
-import { maskError } from "./errors.ts";
+import { httpStatus, maskError } from "./errors.ts";
 import { answerExport } from "./exports/download.ts";
 import { Downloads } from "./exports/downloads.ts";
 import { EXPORTS_PATH, type ExportLinks } from "./exports/links.ts";
 import { IMAGES_PATH, type ImageLinks, answerImage } from "./image-links.ts";
+import { TokenGuesses } from "./token-guesses.ts";
 import { answerToolResult, TOOL_RESULTS_PATH } from "./tool-results.ts";
 import { readiness } from "./readiness.ts";
 import type { Meters } from "../telemetry/meters.ts";
@@ -78,14 +79,18 @@ export async function startServer(
 ): Promise<RunningServer> {
   const mask = maskError(logger);
   const subscribe = subscribeTo({ ...options, mask });
-  const yoga = makeYoga(options, shared, mask, subscribe);
+  const guesses = new TokenGuesses(options.authentication, shared.services.clock);
+  const yoga = makeYoga({ ...options, guesses }, shared, mask, subscribe);
   const downloads = new Downloads();
   const failedSignIns = new FailedSignIns(options.signIns, shared.services.clock);
   const streams = new Set<ServerResponse>();
   const whyNotReady = readiness(probes.ready, mask);
   const consoleFiles = new ConsoleFiles(options.console ?? noConsole);
   const orUnavailable = (answering: Promise<void>, response: ServerResponse): void =>
-    void answering.catch((error: unknown) => answer(response, 503, mask(error).message));
+    void answering.catch((error: unknown) => {
+      const masked = mask(error);
+      answer(response, httpStatus(masked) ?? 503, masked.message);
+    });
   const server = createServer(
     { shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket" },
     (request, response) => {
@@ -104,7 +109,7 @@ export async function startServer(
         case "/readyz":
           return void whyNotReady().then((reason) => answer(response, reason === null ? 200 : 503, reason ?? "ready"));
         case "/metrics":
-          return orUnavailable(answerMetrics(request, response, options, probes.metrics), response);
+          return orUnavailable(answerMetrics(request, response, { ...options, guesses }, probes.metrics), response);
         case "/graphql": {
           const refusal = bodyProblem(request);
           if (refusal !== null) return refuseRequest(request, response, refusal);
@@ -117,7 +122,10 @@ export async function startServer(
           return void yoga(request, response);
         }
         case SESSION_PATH:
-          return orUnavailable(answerSession(request, response, { ...shared, ...options, failedSignIns, logger }), response);
+          return orUnavailable(
+            answerSession(request, response, { ...shared, ...options, failedSignIns, guesses, logger }),
+            response,
+          );
         case TOOL_RESULTS_PATH:
           return orUnavailable(answerToolResult(request, response, { ...shared, ...options }), response);
         case COPIES_PATH:
@@ -142,7 +150,14 @@ export async function startServer(
     },
   );
   server.keepAliveTimeout = IDLE_MS;
-  const closeSockets = serveWebSocket(server, yoga, subscribe, { ...options, admissions: shared.admissions }, mask, logger);
+  const closeSockets = serveWebSocket(
+    server,
+    yoga,
+    subscribe,
+    { ...options, admissions: shared.admissions, guesses },
+    mask,
+    logger,
+  );
   await listen(server, options.port, options.host);
   const { port } = server.address() as AddressInfo;
   await probes.copies?.tell(urlOf(options.host, port));
@@ -197,7 +212,7 @@ function count(path: string, response: ServerResponse, meters: Meters): void {
 async function answerMetrics(
   request: IncomingMessage,
   response: ServerResponse,
-  options: ServerOptions,
+  options: ServerOptions & { readonly guesses: TokenGuesses },
   metrics: Probes["metrics"],
 ): Promise<void> {
   if (await mayReadMetrics(request, options)) return answer(response, 200, await metrics());

@@ -18,6 +18,7 @@ import { type SlowReaders, CLOSE_CODES } from "./slow-readers.ts";
 import { failureShownAs } from "./subscriptions/failure.ts";
 import { SocketOperations } from "./subscriptions/socket-operations.ts";
 import type { Subscribe } from "./subscriptions/subscribe.ts";
+import type { TokenGuesses } from "./token-guesses.ts";
 import { closeFor, WebSocketLine } from "./subscriptions/websocket-line.ts";
 import type { TransportContext } from "./yoga.ts";
 import { formatted } from "./errors.ts";
@@ -54,6 +55,7 @@ export function serveWebSocket(
     readonly readers: Readers;
     readonly meters: Meters;
     readonly admissions: Admissions;
+    readonly guesses: TokenGuesses;
   },
   mask: (error: unknown) => GraphQLError,
   logger: Logger,
@@ -63,9 +65,13 @@ export function serveWebSocket(
   // Yoga's own parse, validate and execute, so that errors are masked alike on every transport.
   const envelopes = new WeakMap<object, ReturnType<typeof yoga.getEnveloped>>();
   // Such a socket closes so that its client connects again: sign-in may be unavailable for a while.
-  const recognise = async (asker: Asker, webSocket: WebSocket): Promise<Recognised | null | GraphQLError> => {
+  const recognise = async (
+    asker: Asker,
+    webSocket: WebSocket,
+    tried: (find: () => Promise<Recognised | null>) => Promise<Recognised | null> = (find) => find(),
+  ): Promise<Recognised | null | GraphQLError> => {
     try {
-      return await access.admissions.recognise(asker);
+      return await tried(() => access.admissions.recognise(asker));
     } catch (error) {
       closeFor(webSocket, "connect_again");
       return mask(error);
@@ -125,18 +131,23 @@ export function serveWebSocket(
       execute: (args) => orErrors(() => envelopes.get(args)?.execute(args), mask),
       subscribe: (args) => orErrors(() => subscribe(args), mask),
       onConnect: async ({ connectionParams, extra }) => {
-        const headers = headersOf(upgradeHeaders.get(extra.socket) ?? {});
+        const incoming = upgradeHeaders.get(extra.socket) ?? {};
+        const headers = headersOf(incoming);
         upgradeHeaders.delete(extra.socket);
         const authorization =
           connectionParams?.["authorization"] ?? connectionParams?.["Authorization"] ?? headers.get("authorization") ?? undefined;
         extra.operations = new SocketOperations(extra.socket);
-        extra.asker = askerOf(access, credentialsOf(authorization, socketSecret(headers, connectionParams, access)), headers);
-        const recognised = await recognise(extra.asker, extra.socket);
+        const credentials = credentialsOf(authorization, socketSecret(headers, connectionParams, access));
+        extra.asker = askerOf(access, credentials, headers);
+        const socket = connections.get(extra.socket);
+        const recognised = await recognise(extra.asker, extra.socket, (find) =>
+          socket === undefined ? find() : access.guesses.tried(credentials, { socket, headers: incoming }, find),
+        );
         if (recognised instanceof GraphQLError) return false;
         const isAdmitted = recognised !== null;
         if (isAdmitted) admitted.add(extra.socket);
         else {
-          const source = sourceOf(connections.get(extra.socket), headers.get("origin") ?? undefined);
+          const source = sourceOf(socket, headers.get("origin") ?? undefined);
           logger.tell("token_refused", `a WebSocket was refused: ${whyClosed(authorization)}`, source);
           extra.socket.close(CLOSE_CODES.NOT_ADMITTED, whyClosed(authorization));
         }

@@ -7,16 +7,26 @@ import { withReader } from "../db/connections/reader-limits.ts";
 import { type Context, clientError } from "../resolvers/context.ts";
 import { schema } from "../schema/index.ts";
 import { type Access, sourceOf } from "./access.ts";
-import { actorOf, askerOf, credentialsOf, whyNobody, type Asker, type Identified, type Recognised } from "./authenticate.ts";
+import {
+  actorOf,
+  askerOf,
+  credentialsOf,
+  whyNobody,
+  type Asker,
+  type Credentials,
+  type Identified,
+  type Recognised,
+} from "./authenticate.ts";
 import { CONSOLE_HEADER, requestSecret } from "./console/session-cookie.ts";
 import { makeContext, type SharedContext } from "./context.ts";
 import { boundedDocuments, documentCaches } from "./documents.ts";
-import { boundedAnswer } from "./errors.ts";
+import { boundedAnswer, httpStatus, retryAfter } from "./errors.ts";
 import { EventStreams } from "./subscriptions/event-stream.ts";
 import { failureShownAs } from "./subscriptions/failure.ts";
 import { pageOptions, pagePolicy, renderPage } from "./graphiql.ts";
 import { messageOf } from "../lib/text.ts";
 import { pricedOperations } from "./price.ts";
+import type { TokenGuesses } from "./token-guesses.ts";
 import { asksFor } from "./trusted-documents.ts";
 import type { SocketOperation } from "./subscriptions/socket-operations.ts";
 import type { Subscribe } from "./subscriptions/subscribe.ts";
@@ -38,7 +48,7 @@ export type TransportContext = {
 
 /** GraphQL over HTTP and SSE at /graphql, with GraphiQL for browsers. */
 export function makeYoga(
-  access: Access,
+  access: Access & { readonly guesses: TokenGuesses },
   shared: SharedContext,
   mask: (error: unknown) => GraphQLError,
   subscribe: Subscribe,
@@ -70,7 +80,7 @@ export function makeYoga(
     maskedErrors: { maskError: mask, errorMessage: "Unexpected error." },
     logging: false,
     context: async ({ asker: opener, recognised, request }) => {
-      const asker = opener ?? askerOfRequest(access, request);
+      const asker = opener ?? senderOf(access, request).asker;
       const presentActor = (identity: Identified): Promise<Actor> => {
         const { sql, actorNames, logger } = shared.services;
         // Nobody waits for a name, and nobody is refused for want of one.
@@ -89,13 +99,9 @@ export function makeYoga(
   });
 }
 
-function askerOfRequest(access: Access, { headers }: Request): Asker {
-  return askerOf(access, credentialsOf(headers.get("authorization"), requestSecret(headers, access)), headers);
-}
-
-/** The status that an error names for its answer; null if it names none. */
-function httpStatus({ extensions: { http } }: GraphQLError): number | null {
-  return typeof http === "object" && http !== null && "status" in http && typeof http.status === "number" ? http.status : null;
+function senderOf(access: Access, { headers }: Request): { readonly credentials: Credentials; readonly asker: Asker } {
+  const credentials = credentialsOf(headers.get("authorization"), requestSecret(headers, access));
+  return { credentials, asker: askerOf(access, credentials, headers) };
 }
 
 function unauthenticated(headers: Headers): GraphQLError {
@@ -111,7 +117,7 @@ function whyRefused(headers: Headers): string {
  * may come long after its headers: then sign-in is asked again, since somebody's rights may be gone (invariant 12).
  */
 function strangersRefused(
-  access: Access,
+  access: Access & { readonly guesses: TokenGuesses },
   { admissions, services: { logger } }: SharedContext,
   mask: (error: unknown) => GraphQLError,
 ): Plugin<object, TransportContext> {
@@ -123,11 +129,14 @@ function strangersRefused(
         endResponse(
           new fetchAPI.Response(JSON.stringify({ errors: [error] }), {
             status,
-            headers: { "content-type": "application/json; charset=utf-8" },
+            headers: { "content-type": "application/json; charset=utf-8", ...retryAfter(error) },
           }),
         );
       try {
-        const recognised = await admissions.recognise(askerOfRequest(access, request));
+        const { credentials, asker } = senderOf(access, request);
+        const find = (): Promise<Recognised | null> => admissions.recognise(asker);
+        const { req } = serverContext;
+        const recognised = await (req === undefined ? find() : access.guesses.tried(credentials, req, find));
         const broken = request.method === "GET" ? brokenParameter(url.searchParams) : null;
         if (recognised === null) {
           const source = sourceOf(serverContext.req?.socket, request.headers.get("origin") ?? undefined);
@@ -142,7 +151,7 @@ function strangersRefused(
     },
     onParams: async ({ request, context }) => {
       if (context.recognised === undefined || admissions.isRecent(context.recognised)) return;
-      const recognised = await admissions.recognise(askerOfRequest(access, request));
+      const recognised = await admissions.recognise(senderOf(access, request).asker);
       if (recognised === null) throw unauthenticated(request.headers);
       context.recognised = recognised;
     },

@@ -8,8 +8,11 @@ import { endDue, type ExportLooks } from "../agent/waits/kinds.ts";
 import { IdleWatches } from "../agent/loop/files/idle-watches.ts";
 import type { Statement } from "../db/sql.ts";
 import { applyRetention, type KnownConsumer, type RetentionPolicy } from "../events/retention.ts";
+import type { ErasedContent } from "../events/erased-payload.ts";
 import { counted, withCause } from "../lib/text.ts";
 import { every } from "../lib/time.ts";
+import { applyErasure } from "./erasure/erase.ts";
+import { leftOutputs } from "./erasure/left-outputs.ts";
 import { OLD_BUDGET_PERIODS } from "./budgets.ts";
 import { OLD_MEMORY } from "./memory.ts";
 import { RemovalSweep } from "./removal.ts";
@@ -57,16 +60,28 @@ export class RetentionSweep {
     const { sql, clock, clockSkew, outputs, logger } = this.#services;
     if (clockSkew().isLarge) return;
     const { outputsMs } = this.#policy;
+    const run = { policy: this.#policy, consumers: this.#consumers };
+    const { signal } = this.#closing;
     try {
-      const removals = await applyRetention(sql, { policy: this.#policy, consumers: this.#consumers }, this.#closing.signal);
+      const removals = await applyRetention(sql, run, signal);
       for (const { tenant, events, deltas } of removals)
         if (events + deltas > 0)
           logger.tell("removed", `the retention removed ${counted(events, "event")} and ${counted(deltas, "delta")}`, { tenant });
+      for (const { tenant, content, rows, agents } of await applyErasure(sql, run, signal))
+        logger.tell("erased", `the retention erased ${counted(rows, ERASED_NOUNS[content])} of ${counted(agents, "agent")}`, {
+          tenant,
+        });
     } finally {
       if (outputsMs !== null) await outputs.removeOlder(new Date(clock.now().getTime() - outputsMs));
     }
   }
 }
+
+const ERASED_NOUNS: Readonly<Record<ErasedContent, string>> = {
+  TOOL_CALLS: "tool call",
+  MESSAGES: "message",
+  APPROVALS: "approval",
+};
 
 /** The intervals of the sweep, in ms: for this server's commits, and for those that others have left. */
 export type AuditTimes = { readonly ownMs: number; readonly othersMs: number };
@@ -265,7 +280,7 @@ export function startSweeps(
     new RetentionSweep(services, retention, consumers, retentionSweepMs),
     new HomesSweep(services, box),
     new KeysSweep(services, keptKeysDays),
-    ...[LEFT_VERSIONS, OLD_MEMORY, OLD_BUDGET_PERIODS, OLD_SESSIONS, OLD_ACCESS_TOKENS].map(
+    ...[LEFT_VERSIONS, OLD_MEMORY, OLD_BUDGET_PERIODS, OLD_SESSIONS, OLD_ACCESS_TOKENS, leftOutputs(services.outputs)].map(
       (removal) => new RemovalSweep(services, removal),
     ),
     new AuditSweep(services, AUDIT_TIMES),

@@ -33,6 +33,7 @@ export const LOG_EVENTS = {
   mcp_server_away: "warn",
   mcp_server_said: "debug",
   removed: "info",
+  erased: "info",
   closing: "info",
 } as const satisfies Readonly<Record<string, Level>>;
 

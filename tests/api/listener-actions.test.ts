@@ -38,7 +38,7 @@ it("a listener of FILE_CHANGED reminds the agent to check types (S1 4.3, example
   const text = "检测到 TypeScript 文件变更，建议运行类型检查";
   const on: Listeners = {
     FILE_CHANGED: async ({ files }, { remind }) => {
-      if (files.some(({ path }) => path.endsWith(".ts"))) await remind({ as: "type-checker", text, category: "FILE" });
+      if (files.some(({ path }) => path?.endsWith(".ts"))) await remind({ as: "type-checker", text, category: "FILE" });
     },
   };
   const reminded = Promise.withResolvers<void>();

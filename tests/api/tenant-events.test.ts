@@ -157,7 +157,7 @@ describe("every change of rights is an event of the tenant (invariant 15)", () =
     await as("paul").get(DelegateApprovalsDocument, { input });
     await as("petra").get(DelegateApprovalsDocument, { input });
     await setPolicyTime(app.database.sql, "statement_timestamp() + interval '90 days'");
-    const policy = { eventsMs: 1, deltasMs: null, outputsMs: null };
+    const policy = { eventsMs: 1, deltasMs: null, outputsMs: null, toolCallsMs: null, messagesMs: null, approvalsMs: null };
     await applyRetention(app.database.sql, { policy, consumers: [] }, new AbortController().signal);
     expect(await ofTenant(as("ada"))).toEqual([]);
     await setPolicyTime(app.database.sql, "statement_timestamp()");

@@ -111,6 +111,7 @@ const received = (messageId: string) => ({
   __typename: "MessageReceived",
   messageId,
   text: messageId,
+  images: 0,
   sentBy: { actorId: "a", name: null },
 });
 const state = (previousState: string, to: string) => ({ __typename: "StateChanged", previousState, state: to });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { callFilter, decisionFilter } from "../../console/src/audit/filters.ts";
+import { callFilter, decisionFilter, exportFilter, searchOfView } from "../../console/src/audit/filters.ts";
 
 it("the audit's address becomes the filter of calls, with whole days", () => {
   expect(callFilter({ tool: "bash_run", state: "FAILED", verdict: "ASK", from: "2026-03-01", to: "2026-03-01" })).toEqual({
@@ -29,4 +29,44 @@ it("decisions are closed approvals only", () => {
     states: ["ALLOWED", "DENIED", "EXPIRED", "RESOLVED", "SEALED", "STALE"],
     decidedBy: ["paul"],
   });
+});
+
+it("an export has the filters that its rows know, and no others", () => {
+  const search = {
+    tool: "bash_run",
+    state: "FAILED",
+    person: "paul",
+    requester: "anna",
+    template: "helper",
+    model: "m",
+    call: "c",
+  };
+  expect(exportFilter(search)).toMatchObject({
+    tools: ["bash_run"],
+    states: ["FAILED"],
+    decidedBy: ["paul"],
+    createdBy: ["anna"],
+  });
+  const ofAll = { templateIds: ["helper"], createdBy: ["anna"], states: null };
+  expect(exportFilter({ ...search, what: "APPROVALS" })).toMatchObject({ ...ofAll, tools: ["bash_run"], decidedBy: ["paul"] });
+  expect(exportFilter({ ...search, what: "EVENTS" })).toMatchObject({ ...ofAll, tools: null, decidedBy: null });
+});
+
+it("another view of the audit keeps the filters that it knows, and its own address has none", () => {
+  const search = { tool: "bash_run", state: "FAILED", place: "p", template: "helper", from: "2026-03-01", call: "c" };
+  expect(searchOfView("exports", "calls", search)).toEqual({
+    view: "exports",
+    tool: "bash_run",
+    state: "FAILED",
+    place: "p",
+    template: "helper",
+    from: "2026-03-01",
+  });
+  expect(searchOfView("steps", "calls", search)).toEqual({ view: "steps", template: "helper", from: "2026-03-01" });
+  expect(searchOfView("exports", "decisions", { state: "DENIED", requester: "anna" })).toEqual({
+    view: "exports",
+    requester: "anna",
+    what: "APPROVALS",
+  });
+  expect(searchOfView("calls", "calls", search)).toEqual({});
 });

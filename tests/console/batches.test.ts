@@ -17,7 +17,7 @@ function row(id: string, input: object | string, part: Partial<Row> = {}): Row {
     inputHash: `hash of ${id}`,
     hasEditedInput: false,
     meta: null,
-    agent: { id: "agent-1", shortId: "agent-1", title: null, template: { id: "t", templateId: "engineer" } },
+    agent: { id: "agent-1", shortId: "agent-1", title: null, workspace: "/work/test", template: { id: "t", templateId: "engineer" } },
     requestedBy: [],
     toolCall: {
       id: "call",
@@ -45,6 +45,27 @@ describe("alike questions", () => {
     expect(areAlike(at("https://a.example/1"), at("https://a.example.evil/1"))).toBe(false);
     expect(areAlike(row("a", { path: "docs/a", force: false }), row("b", { path: "docs/b", force: true }))).toBe(false);
     expect(areAlike(row("a", { path: "docs/a" }), row("b", { path: "docs/../etc/b" }))).toBe(false);
+  });
+
+  it("have the same program where another one runs it, and the same words where one may be a program", () => {
+    for (const [one, other] of [
+      ["timeout 10 cat a.o", "timeout 10 rm a.o"],
+      ["sudo -u root ls a.o", "sudo -u root rm a.o"],
+      ["sudo -u root ./check.sh", "sudo -u root ./remove.sh"],
+      ["env CC=gcc ./check.sh", "env CC=gcc ./remove.sh"],
+      ["git -C lib.d status", "git -C lib.d push"],
+      ["kubectl -n prod get a.yaml", "kubectl -n prod delete a.yaml"],
+      ["aws s3 ls a.txt", "aws ec2 ls a.txt"],
+      ["docker exec web.1 ls a.txt", "docker exec web.1 rm a.txt"],
+      ["ls | timeout 9 ./a.sh", "ls | timeout 9 ./b.sh"],
+    ] as const)
+      expect(areAlike(command("a", one), command("b", other)), other).toBe(false);
+  });
+
+  it("are of one folder: the same words do something else in another one", () => {
+    const one = command("a", "rm -rf build");
+    expect(areAlike(one, { ...one, id: "b" })).toBe(true);
+    expect(areAlike(one, { ...one, agent: { ...one.agent, workspace: "/work/production" } })).toBe(false);
   });
 
   it("are never put together if a part is hidden: substitutions, quotes, line ends, and inputs that are cut", () => {

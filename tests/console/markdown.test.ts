@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { blocksOf, inlinesOf } from "../../console/src/design/markdown.ts";
+import { blocksOf, inlinesOf, namesItsHost } from "../../console/src/design/markdown.ts";
 
 const text = (words: string) => ({ kind: "text", text: words });
 
@@ -33,6 +33,28 @@ describe("Markdown of models", () => {
     ]);
     for (const address of ["javascript:alert`1`", "data:text/html,x", "JaVaScRiPt:alert", "file:///etc/passwd", "//evil.example"])
       expect(inlinesOf(`[x](${address})`), address).toEqual([text(`[x](${address})`)]);
+  });
+
+  it("names the host of a link, unless its text is the address itself", () => {
+    const shown = (text: string): readonly unknown[] =>
+      inlinesOf(text).map((part) => (part.kind === "link" ? [part.host, namesItsHost(part)] : part));
+    for (const link of [
+      "https://evil.example/a",
+      "[evil.example](https://evil.example/a)",
+      "[https://evil.example/a](https://evil.example/a)",
+      "[me@evil.example](mailto:me@evil.example)",
+    ])
+      expect(shown(link), link).toEqual([[expect.stringMatching(/evil\.example$/), true]]);
+    for (const link of [
+      "https://bank.example@evil.example/login",
+      "[https://bank.example/?x=evil.example](https://evil.example/a)",
+      "[evil.example is bank.example](https://evil.example)",
+      "[bank.example.evil.example](https://evil.example)",
+      "[evil.example](https://bank.example@evil.example)",
+      "[https://evil.example/b](https://evil.example/a)",
+      "https://еvil.example/",
+    ])
+      expect(shown(link), link).toEqual([[expect.any(String), false]]);
   });
 
   it("makes a link of an image: nothing is loaded", () => {

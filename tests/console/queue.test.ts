@@ -15,7 +15,7 @@ function row(id: string, part: Partial<Row> = {}): Row {
     expiresAt: null,
     quorum: 1,
     missingDecisions: 1,
-    agent: { id: "agent-1", shortId: "agent-1", title: null, template: { id: "t", templateId: "engineer" } },
+    agent: { id: "agent-1", shortId: "agent-1", title: null, workspace: "/work", template: { id: "t", templateId: "engineer" } },
     requestedBy: [{ id: "a", actorId: "petra", name: "Petra", kind: "USER" }],
     inputHash: "hash",
     hasEditedInput: false,

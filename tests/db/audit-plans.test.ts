@@ -50,6 +50,8 @@ const CONDITIONS: {
   decidedBy: [[{ decidedBy: ["chief"] }, { decidedBy: ["nobody"] }], ["audit_call_deciders"]],
   minDurationMs: [[{ minDurationMs: 1 }, { minDurationMs: 9_999 }], []],
   haveRun: [[{ haveRun: true }], []],
+  exitCodes: [[{ exitCodes: [0] }, { exitCodes: [2, 127] }], ["audit_call_exit_code"]],
+  hosts: [[{ hosts: ["a.example"] }, { hosts: ["nowhere.example"] }], ["audit_call_hosts"]],
 };
 const PAIRED = new Set<Field>(["states", "tools", "agentIds", "visible"]);
 const ORDERS: readonly AuditOrder[] = (["created_at", "duration_ms"] as const).flatMap((column) =>
@@ -76,6 +78,8 @@ const ALL: AuditFilter = {
   decidedBy: null,
   minDurationMs: null,
   haveRun: false,
+  exitCodes: null,
+  hosts: null,
 };
 
 /** No filter, and every filter alone: in every order. */
@@ -135,24 +139,26 @@ const HISTORY = (agents: number): readonly string[] => [
     SELECT 'agent-' || a, 'one', 'template-' || a % 3, 'm', '/tmp', 'person-' || a % 100, 'USER', now(), now() FROM generate_series(1, ${agents}) a`,
   `INSERT INTO event (tenant, position, agent_id, seq, channel, kind, payload, at)
     SELECT 'one', (a - 1) * 25 + e, 'agent-' || a, e, 'PROGRESS', 'TEXT_CHUNK', '{}', now() FROM generate_series(1, ${agents}) a, generate_series(1, 25) e`,
-  `INSERT INTO audit_call (id, tenant, agent_id, step, name, state, verdict, error_type, rule, place, has_run, duration_ms, created_at, template_id, created_by, deciders)
+  `INSERT INTO audit_call (id, tenant, agent_id, step, name, state, verdict, error_type, rule, place, has_run, duration_ms, created_at, template_id, created_by, deciders, exit_code, hosts)
     SELECT 'call-' || a || '-' || s, 'one', 'agent-' || a, s, 'tool-' || CASE WHEN (a + s) % 997 = 0 THEN 'rare' ELSE ((a + s) % 9)::text END, state,
       CASE WHEN state = 'DENIED' THEN 'deny' WHEN (a + s) % 20 = 7 THEN 'ask' ELSE 'allow' END, CASE state WHEN 'FAILED' THEN 'timeout' WHEN 'SEALED' THEN 'aborted' END,
       CASE WHEN state = 'DENIED' THEN 'deny rare' ELSE 'allow fs_read' END, CASE WHEN state = 'DENIED' THEN 't.deny.3' WHEN (a + s) % 20 = 7 THEN 't.ask.7' ELSE 't.allow.0' END,
       state <> 'DENIED', CASE WHEN state <> 'EXECUTING' THEN a % 1000 + s END, now() - (a * 20 + s) * interval '15 seconds', 'template-' || a % 3, 'person-' || a % 100,
-      CASE WHEN (a + s) % 20 = 7 THEN ARRAY['chief'] END
+      CASE WHEN (a + s) % 20 = 7 THEN ARRAY['chief'] END, CASE WHEN (a + s) % 9 = 3 THEN CASE WHEN a % 50 = 1 THEN 2 ELSE 0 END END, CASE WHEN (a + s) % 30 = 3 THEN ARRAY['a.example', 'b.example'] END
     FROM (SELECT a, s, (CASE WHEN (a * 20 + s) % 100 = 1 THEN 'FAILED' WHEN (a * 20 + s) % 100 = 2 THEN 'DENIED' WHEN (a * 20 + s) % 500 = 3 THEN 'SEALED'
       WHEN (a * 20 + s) % 1000 = 4 THEN 'EXECUTING' ELSE 'COMPLETED' END)::tool_call_state AS state FROM generate_series(1, ${agents}) a, generate_series(1, 20) s) i`,
   `INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, name, state, attempt, is_error, stages, audit_trail, created_at, updated_at)
     SELECT id, tenant, agent_id, 1, step, 0, 'p', name, state, 1, false, '[]', '[]', created_at, created_at FROM audit_call`,
+  `INSERT INTO step (agent_id, step, tenant, turn, state, model, started_at)
+    SELECT agent_id, step, tenant, 1, 'COMPLETED', 'm', created_at FROM audit_call`,
   `INSERT INTO approval (id, tenant, agent_id, tool_call_id, kind, state, reason, risk, requested_at)
     SELECT id, tenant, agent_id, id, 'TOOL_CALL', 'ALLOWED', 'r', 'r', created_at FROM audit_call WHERE verdict = 'ask'`,
   `INSERT INTO decision (approval_id, actor_id, actor_kind, tenant, decision, decided_at)
     SELECT id, 'chief', 'USER', tenant, 'ALLOW', requested_at FROM approval`,
   `INSERT INTO audit_count (tenant, hour, name, state, calls, executed, timed, sum_ms)
     SELECT 'one', date_trunc('hour', created_at, 'UTC'), name, state, count(*), 0, 0, 0 FROM audit_call GROUP BY 2, 3, 4`,
-  `INSERT INTO audit_quarter (tenant, quarter, name, template_id, state, verdict, calls, executed, timed, sum_ms, waited, waited_ms, last_at)
-    SELECT 'one', date_bin('15 minutes', created_at, '2000-01-01Z'), name, template_id, state, coalesce(verdict, ''), count(*), 0, 0, 0, 0, 0, max(created_at) FROM audit_call GROUP BY 2, 3, 4, 5, 6`,
+  `INSERT INTO audit_quarter (tenant, quarter, name, template_id, state, verdict, calls, executed, timed, sum_ms, durations, waited, waited_ms, waits, last_at)
+    SELECT 'one', date_bin('15 minutes', created_at, '2000-01-01Z'), name, template_id, state, coalesce(verdict, ''), count(*), 0, 0, 0, 0, 0, 0, 0, max(created_at) FROM audit_call GROUP BY 2, 3, 4, 5, 6`,
   `INSERT INTO audit_fold (tenant, position, filled_at, filled_id, whole_at) VALUES ('one', ${(agents - 1) * 25}, now(), '', 0)`,
 ];
 

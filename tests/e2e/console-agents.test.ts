@@ -1,11 +1,14 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Locator } from "playwright-core";
 import { expect } from "vitest";
-import { CreateScheduleDocument } from "../generated/documents.ts";
+import { CreateScheduleDocument, SendMessageDocument } from "../generated/documents.ts";
 import { tokenActor } from "../support/actors.ts";
-import { screenshot } from "../support/browser.ts";
+import { policyViolations, screenshot } from "../support/browser.ts";
 import { connect } from "../support/client.ts";
 import { axeViolations, consolePage } from "../support/console-page.ts";
 import { withChromium } from "../support/example-app.ts";
-import { DOT } from "../support/images.ts";
+import { DOT, png } from "../support/images.ts";
 import { ownTool } from "../support/tools.ts";
 
 const SCRIPT = {
@@ -40,6 +43,8 @@ withChromium("console: an agent is forked after an earlier message, by keyboard"
   await page.keyboard.press("Enter");
   await conversation.getByText("four", { exact: true }).waitFor();
   await conversation.getByText("two", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "forked from this agent" }).press("Enter");
+  await conversation.getByText("three", { exact: true }).waitFor();
   expect(complaints).toEqual([]);
 });
 
@@ -130,15 +135,18 @@ withChromium("console: an output of 20 MB is read part by part, beside an image"
   expect(complaints).toEqual([]);
 });
 
-withChromium("console: a file's changes are shown, of the turn and since the agent began", { timeout: 60_000 }, async () => {
+withChromium("console: a file's changes are shown one by one and together, also by keyboard", { timeout: 60_000 }, async () => {
+  const edit = (from: string, to: string) => ({
+    tool: "fs_edit",
+    input: { path: "./notes.md", old_string: from, new_string: to },
+  });
   const { app, page, complaints, open } = await consolePage({
     script: {
       replies: [
         { when: { user: "^write" }, call: [{ tool: "fs_write", input: { path: "notes.md", content: "one\ntwo\n" } }] },
-        {
-          when: { user: "^edit" },
-          call: [{ tool: "fs_edit", input: { path: "./notes.md", old_string: "two", new_string: "three" } }],
-        },
+        { when: { user: "^edit" }, call: [edit("two", "three"), edit("three", "four"), edit("one", "first")] },
+        { when: { user: "^undo" }, call: [edit("four", "five"), edit("five", "four")] },
+        { when: { user: "^again" }, call: [{ tool: "fs_read", input: { path: "notes.md" } }, edit("theirs", "ours")] },
         { when: {}, say: ["Done."] },
       ],
     },
@@ -149,17 +157,99 @@ withChromium("console: a file's changes are shown, of the turn and since the age
   await client.turn(id, "write it");
   await client.turn(id, "edit it");
   await open(`/console/agents/${id}`);
-  await page.getByRole("button", { name: "notes.md" }).press("Enter");
   const dialog = page.getByRole("dialog", { name: "Changes of notes.md" });
-  await dialog.getByText("changes: 1", { exact: false }).waitFor();
-  const diffs = dialog.getByRole("group", { name: "notes.md" });
-  expect(await diffs.count()).toBe(1);
-  expect(await diffs.innerText()).toContain("three");
+  const show = () => page.getByRole("button", { name: "notes.md" }).press("Enter");
+  const lines = (diff: Locator) => diff.locator(".added, .removed").allInnerTexts();
+  const shown = async () =>
+    (await lines(dialog.getByRole("group", { name: "notes.md" }).first())).map((line) => line.replaceAll("\n", ""));
+  await show();
+  await dialog.getByText("changes: 3", { exact: false }).waitFor();
+  // The four changes of two lines are one change of each.
+  expect(await dialog.getByRole("group", { name: "notes.md" }).count()).toBe(4);
+  expect(await shown()).toEqual(["−one", "−two", "1+first", "2+four"].map((line) => expect.stringContaining(line.slice(-4))));
   expect(await axeViolations(page)).toEqual([]);
+  await screenshot(page, "console-file-together");
   await dialog.getByLabel("Since the turn began").focus();
   await page.keyboard.press("ArrowDown");
-  await dialog.getByText("changes: 2", { exact: false }).waitFor();
-  expect(await diffs.count()).toBe(2);
-  await screenshot(page, "console-file-changes");
+  await dialog.getByText("changes: 4", { exact: false }).waitFor();
+  expect(await shown()).toEqual([expect.stringContaining("first"), expect.stringContaining("four")]);
+  await page.keyboard.press("Escape");
+
+  await client.turn(id, "undo it");
+  await page.reload();
+  await show();
+  await dialog.getByText("The file is as it was before").waitFor();
+
+  // Another program changes the file between.
+  await writeFile(join(app.workspace, "notes.md"), "first\ntheirs\n");
+  await client.turn(id, "again");
+  await page.reload();
+  await show();
+  await dialog.getByText("changes: 1", { exact: false }).waitFor();
+  await dialog.getByLabel("Since the agent began").check();
+  await dialog.getByText("something else has changed the file between them").waitFor();
+  expect(await axeViolations(page)).toEqual([]);
   expect(complaints).toEqual([]);
 });
+
+withChromium(
+  "console: picked images are named, and can be taken off before the message is sent",
+  { timeout: 60_000 },
+  async () => {
+    const { app, page, complaints, open } = await consolePage({ script: { replies: [{ when: {}, say: ["Seen."] }] } });
+    const client = connect(app.url);
+    const { id } = await client.createAgent({});
+    await open(`/console/agents/${id}`);
+    const image = { name: "chart.png", mimeType: "image/png", buffer: DOT };
+    const chooser = page.getByLabel("Images");
+    await chooser.setInputFiles([image, { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("words") }]);
+    await page.getByRole("alert").getByText("can be sent: notes.txt").waitFor();
+    await page.getByRole("button", { name: "Remove chart.png" }).press("Enter");
+    expect(await page.getByText("chart.png").count()).toBe(0);
+    await chooser.setInputFiles(image);
+    await page.getByText("chart.png").waitFor();
+    await page.getByRole("textbox", { name: "Message" }).fill("look");
+    await page.keyboard.press("Enter");
+    await page.getByText("Seen.").waitFor();
+    const { messages } = await client.agent(id);
+    expect(JSON.stringify(messages)).toContain("look");
+    expect(await page.getByText("chart.png").count()).toBe(0);
+    expect(complaints).toEqual([]);
+  },
+);
+
+withChromium(
+  "console: the images of people's messages are shown, and loaded again if they were lost",
+  { timeout: 60_000 },
+  async () => {
+    const { app, page, complaints, foreign, open } = await consolePage({ script: SCRIPT });
+    const violations = await policyViolations(page);
+    const client = connect(app.url);
+    const { id: agentId } = await client.createAgent({});
+    const images = [png(10), png(2_000_000, 1)].map((data) => ({ mediaType: "PNG", data }) as const);
+    await client.get(SendMessageDocument, { input: { agentId, text: "![look](https://elsewhere.example/a.png)", images } });
+    await page.route("**/images/**", (route) => route.abort());
+    await open(`/console/agents/${agentId}`);
+    const conversation = page.getByRole("group", { name: "Conversation" });
+    await conversation.getByText("it could not be loaded").first().waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.unroute("**/images/**");
+    await conversation.getByRole("button", { name: "Load the images again" }).first().press("Enter");
+    const large = conversation.getByRole("img", { name: "Image 2 of the message, PNG, 1.9 MB" });
+    await large.waitFor();
+    await expect.poll(() => large.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1);
+    expect(await conversation.getByRole("img").count()).toBe(2);
+    await conversation.getByText("![look](https://elsewhere.example/a.png)").waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await screenshot(page, "console-message-images");
+    // One that is sent from here is shown as well.
+    const file = { name: "dot.png", mimeType: "image/png", buffer: DOT };
+    await page.locator('input[type="file"]').setInputFiles(file);
+    await page.getByRole("textbox", { name: "Message" }).fill("and this");
+    await page.keyboard.press("Enter");
+    await conversation.getByRole("img", { name: `Image 1 of the message, PNG, ${DOT.length} B` }).waitFor();
+    expect(await violations()).toEqual([]);
+    expect(foreign).toEqual([]);
+    expect(complaints.filter((text) => !text.includes("ERR_FAILED"))).toEqual([]);
+  },
+);

@@ -4,6 +4,7 @@ import {
   ChartCallsDocument,
   ChartCostsDocument,
   ChartDecisionsDocument,
+  ChartTurnsDocument,
   ChartVerdictsDocument,
 } from "../../console/src/generated/documents.ts";
 import { ANALYST_ROWS } from "../support/analyst-rows.ts";
@@ -18,6 +19,7 @@ import { withChromium } from "../support/example-app.ts";
 const MORE_ROWS = `
 UPDATE tool_call SET started_at = created_at, completed_at = created_at + duration_ms * interval '1 ms',
   verdict = (ARRAY['allow', 'ask', 'deny'])[1 + substring(id FROM 6)::int % 3];
+UPDATE agent SET turn = 1, done_reason = CASE WHEN substring(id FROM 7)::int % 6 = 0 THEN 'ERROR' ELSE 'COMPLETED' END WHERE id LIKE 'agent-%';
 UPDATE step SET model = 'model-' || (input_tokens / 10) % 8, cost_usd = CASE WHEN (input_tokens / 10) % 8 = 7 THEN NULL ELSE cost_usd END;`;
 
 /** The values of a chart's table: a list for each bucket, and null for a value that is not there. */
@@ -33,7 +35,16 @@ async function tableOf(page: Page, title: string): Promise<readonly (readonly (n
   );
 }
 
-const TITLES = ["Calls", "Run times", "Verdicts", "Cost by model", "From request to decision"] as const;
+const TITLES = [
+  "Calls",
+  "Run times",
+  "Verdicts",
+  "Turns by reason",
+  "Turn times",
+  "Cost of turns",
+  "Cost by model",
+  "From request to decision",
+] as const;
 
 withChromium("console: the charts of the audit draw the groups, with tables by keyboard", { timeout: 120_000 }, async () => {
   const url = await testDatabaseUrl();
@@ -92,6 +103,21 @@ withChromium("console: the charts of the audit draw the groups, with tables by k
   );
   expect(costs.map((row) => row.slice(7))).toEqual(all.groups[0]?.series.map((day) => [day.costUsd, day.unpricedSteps]));
   expect(costs.flat().every((value) => value !== null)).toBe(true);
+  const turns = await client.get(ChartTurnsDocument, { filter: {}, ...range });
+  const turnDays = turns.all.groups[0]?.series ?? [];
+  expect(turnDays.reduce((sum, day) => sum + day.turns, 0)).toBeGreaterThan(40);
+  // The turns of these rows have completed or failed.
+  const byReason = (index: number) =>
+    (["COMPLETED", "ERROR"] as const).map(
+      (reason) => turns.reasons.groups.find((group) => group.reason === reason)?.series[index]?.turns ?? 0,
+    );
+  expect(await tableOf(page, "Turns by reason")).toEqual(turnDays.map((_, index) => byReason(index)));
+  expect(await tableOf(page, "Turn times")).toEqual(
+    turnDays.map(({ durationMs }) => [durationMs.p50, durationMs.p95, durationMs.count]),
+  );
+  expect(await tableOf(page, "Cost of turns")).toEqual(
+    turnDays.map((day) => [day.costUsd, day.turns === 0 ? null : day.costUsd / day.turns, day.unpricedSteps]),
+  );
   const decisions = (await client.get(ChartDecisionsDocument, { filter: {}, ...range })).approvalGroups;
   expect(await tableOf(page, "From request to decision")).toEqual(
     decisions.groups[0]?.series.map(({ decided, decisionMs }) => [decisionMs.p50, decisionMs.p95, decided]),

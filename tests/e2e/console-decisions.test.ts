@@ -61,6 +61,9 @@ withChromium("console: an edited input has the server's errors, and a rule can e
   expect(await axeViolations(page)).toEqual([]);
   await page.getByRole("button", { name: "Store the rule, and allow" }).click();
   await page.getByText("Nothing waits for a decision.").waitFor();
+  const latest = page.getByText("Your latest decision:");
+  await latest.getByText("allowed").waitFor();
+  await latest.getByRole("link", { name: "Open the question" }).waitFor();
   await open("/console/policy");
   const row = page.getByRole("row").filter({ hasText: "make build" });
   await row.getByText("in 7 days").or(row.getByText("in 6 days")).waitFor();

@@ -86,6 +86,24 @@ withChromium(
       expect(await axeViolations(page)).toEqual([]);
     }
 
+    await open("/console/inbox?tool=fs_write&requester=anna");
+    await page.getByRole("link", { name: "History" }).press("Enter");
+    await page.waitForURL((url) => url.pathname === "/console/history" && url.search === "?tool=fs_write&requester=anna");
+    const decided = page.getByRole("group", { name: "History" }).getByRole("link", { name: "fs_write" });
+    await decided.waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.getByLabel("For", { exact: true }).fill("vera");
+    await page.keyboard.press("Enter");
+    await page.getByText("No decision passes the filters.").waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.getByLabel("For", { exact: true }).fill("anna");
+    await page.keyboard.press("Enter");
+    await decided.press("Enter");
+    await page.waitForURL((url) => url.pathname.startsWith("/console/inbox/"));
+    await page.goBack();
+    await decided.waitFor();
+    expect(new URL(page.url()).search).toBe("?tool=fs_write&requester=anna");
+
     await open("/console/audit?tool=fs_write");
     await page.getByRole("table", { name: "Calls" }).getByRole("button", { name: "fs_write" }).click();
     await page.getByRole("heading", { name: "Why this verdict" }).waitFor();
@@ -98,6 +116,16 @@ withChromium(
     await page.getByRole("link", { name: "Steps" }).click();
     const steps = page.getByRole("table", { name: "Steps" });
     await steps.getByRole("button", { name: "1.1" }).click();
+    await page.getByRole("heading", { name: "Turn 1, step 1" }).waitFor();
+    await page.getByRole("link", { name: "The model's request of this step" }).press("Enter");
+    const request = page.getByRole("dialog", { name: "The model's request" });
+    await request.getByText("proved by its hash", { exact: true }).waitFor();
+    expect(await request.getByRole("spinbutton", { name: "Step" }).inputValue()).toBe("1");
+    expect(new URL(page.url()).search).toBe("?step=1");
+    expect(await axeViolations(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.waitForURL((url) => url.search === "");
+    await page.goBack();
     await page.getByRole("heading", { name: "Turn 1, step 1" }).waitFor();
     // A model without a price is no model that costs nothing.
     expect(await steps.getByText("no price").count()).toBe(2);

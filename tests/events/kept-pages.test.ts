@@ -3,7 +3,7 @@ import { Answers, KeptPages } from "../../src/events/reading/answers.ts";
 import type { ReaderPage } from "../../src/events/reading/pages.ts";
 
 const page: ReaderPage = {
-  head: { tenant: "one", logId: "log", epoch: "1", position: 1, floor: 0 },
+  head: { tenant: "one", logId: "log", epoch: "1", position: 1, floor: 0, erased: 0 },
   events: [],
   covered: 1,
   start: 0,

@@ -102,7 +102,7 @@ it("a compaction that broke off loses nothing: what it has removed is known to b
       return sql.query<Row>(statement, values);
     },
   };
-  const policy = { eventsMs: null, deltasMs: 1, outputsMs: null };
+  const policy = { eventsMs: null, deltasMs: 1, outputsMs: null, toolCallsMs: null, messagesMs: null, approvalsMs: null };
   await setPolicyTime(sql, `timestamptz '${new Date(at.getTime() + 60_000).toISOString()}'`);
   const signal = new AbortController().signal;
   await applyRetention(breaking, { policy, consumers: [] }, signal).catch(() => {});

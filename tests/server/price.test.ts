@@ -95,6 +95,7 @@ describe("the price of an operation", () => {
     ["{ approvalGroups(first: 3) { groups { decidedBy { name } figures { decisionMs { p95 } } } } }", 500 + 3 * (1 + 1 + 1)],
     ["{ stepGroups(first: 3) { groups { model figures { costUsd } } total { costUsd } } }", 500 + 3 * (1 + 1)],
     ['{ ruleYields(templateId: "a") { rule { rule } figures { calls } } }', 500 + 50 + 50],
+    ['{ ruleYields(templateId: "a") { matches { against } } }', 500 + 50 + 50 * 10],
     // Ten figures of a series are a point.
     [
       '{ toolCallGroups(first: 10, from: "2026-03-01T00:00:00Z", to: "2026-03-31T00:00:00Z", bucket: { unit: DAY }) { groups { series { calls } } } }',

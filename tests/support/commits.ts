@@ -44,6 +44,7 @@ const OUTCOME = {
   warnings: [],
   files: [],
   refusedHosts: NO_HOSTS,
+  hosts: [],
   child: null,
 } as const;
 const HOSTS = {
@@ -409,7 +410,12 @@ function endsOf(view: AgentView, call: CallView): readonly PossibleCommit[] {
     },
     {
       name: "call completed, hosts asked",
-      make: () => callEnded(view, { call, outcome: { ...completed, refusedHosts: HOSTS }, isLast, template: RECORD }, AT),
+      make: () =>
+        callEnded(
+          view,
+          { call, outcome: { ...completed, hosts: ["a.example", "b.example"], refusedHosts: HOSTS }, isLast, template: RECORD },
+          AT,
+        ),
     },
     {
       name: "call failed, one host asked",

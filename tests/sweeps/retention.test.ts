@@ -27,7 +27,14 @@ it("kept outputs are removed although the events of a tenant cannot be (invarian
   const warned = Promise.withResolvers<string>();
   const logger = { tell: () => {}, warn: warned.resolve, error: () => {} };
   const services = { ...testServices(failing, playedModel()), outputs, logger };
-  const policy = { eventsMs: 3_600_000, deltasMs: null, outputsMs: 3_600_000 };
+  const policy = {
+    eventsMs: 3_600_000,
+    deltasMs: null,
+    outputsMs: 3_600_000,
+    toolCallsMs: null,
+    messagesMs: null,
+    approvalsMs: null,
+  };
   const sweep = new RetentionSweep({ ...services, of: () => services }, policy, [], 5);
   onTestFinished(() => sweep.close());
   expect(await warned.promise).toContain("the statement took too long");

@@ -1,10 +1,12 @@
 import { Trans, useLingui } from "@lingui/react/macro";
+import { visible } from "@triplane/client/command-lines";
 import type { ReactNode } from "react";
 import { Ago, Until } from "../design/clock.tsx";
 import { Confirm } from "../design/confirm.tsx";
 import { usePages } from "../design/pages.ts";
 import { EndSessionDocument, SessionsDocument } from "../generated/documents.ts";
 import { ask, change, refusalText } from "../session/ask.ts";
+import { browserOf } from "./browser.ts";
 import { nameOf, useViewer } from "../session/viewer.tsx";
 import { More } from "../design/more.tsx";
 
@@ -52,7 +54,10 @@ export function Sessions({ isOwn }: { readonly isOwn: boolean }): ReactNode {
                 <tr key={id}>
                   {isOwn ? null : <td>{nameOf(owner)}</td>}
                   <td className="agent-text">
-                    {viewerIsHere ? <span className="badge good">{t`this browser`}</span> : null} {userAgent ?? "–"}
+                    {viewerIsHere ? <span className="badge good">{t`this browser`}</span> : null}{" "}
+                    <span title={userAgent === null ? undefined : visible(userAgent)}>
+                      {userAgent === null ? "–" : visible(browserOf(userAgent))}
+                    </span>
                   </td>
                   <td>
                     <Ago time={createdAt} />

@@ -1,4 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
+import { visible } from "@triplane/client/command-lines";
 import { useState, type ReactNode } from "react";
 import { Ago, Until } from "../design/clock.tsx";
 import { Confirm } from "../design/confirm.tsx";
@@ -62,7 +63,7 @@ export function Tokens({ isOwn }: { readonly isOwn: boolean }): ReactNode {
               {rows.map(({ id, name, owner, roles, createdAt, lastUsedAt, expiresAt }) => (
                 <tr key={id}>
                   {isOwn ? null : <td>{nameOf(owner)}</td>}
-                  <td>{name}</td>
+                  <td>{visible(name)}</td>
                   <td>{roles.map((role) => role.toLowerCase()).join(", ")}</td>
                   <td>
                     <Ago time={createdAt} />
@@ -72,7 +73,7 @@ export function Tokens({ isOwn }: { readonly isOwn: boolean }): ReactNode {
                     <Until time={expiresAt} />
                   </td>
                   <td className="amount">
-                    <Confirm label={t`Revoke`} title={t`Revoke the token “${name}”?`} act={() => revoke(id)}>
+                    <Confirm label={t`Revoke`} title={t`Revoke the token “${visible(name)}”?`} act={() => revoke(id)}>
                       <Trans>Programs and browsers that use it are refused from then on.</Trans>
                     </Confirm>
                   </td>

@@ -10,6 +10,7 @@ import { TreeTimeline } from "../timeline/tree-timeline.tsx";
 import { Actions } from "./actions.tsx";
 import { AgentBadge } from "./agent-badge.tsx";
 import { Composer } from "./composer.tsx";
+import { ContextOfAddress } from "./context-shown.tsx";
 import { Items } from "./items.tsx";
 import { Standing } from "./standing.tsx";
 import { useAgentPage } from "./use-agent-page.ts";
@@ -40,6 +41,7 @@ function AgentView({ agentId }: { readonly agentId: string }): ReactNode {
         </h1>
       </main>
     );
+  const original = agent?.lineage.at(-1) ?? null;
   return (
     <main className="agent">
       <section className="talk" aria-label={t`Conversation`}>
@@ -51,6 +53,11 @@ function AgentView({ agentId }: { readonly agentId: string }): ReactNode {
             {agent?.parent === null || agent === null ? null : (
               <Link to="/agents/$agentId" params={{ agentId: agent.parent.id }} search={{}} className="small">
                 ↑ {agent.parent.template.templateId}
+              </Link>
+            )}
+            {original === null ? null : (
+              <Link to="/agents/$agentId" params={{ agentId: original }} search={{}} className="small">
+                ⑂ <Trans>forked from this agent</Trans>
               </Link>
             )}
             <nav className="row views small" aria-label={t`Views`}>
@@ -94,6 +101,7 @@ function AgentView({ agentId }: { readonly agentId: string }): ReactNode {
         {agent === null ? null : <Foot agent={agent} isWorking={view.isWorking} hasTree={tree.paths.size > 0} again={again} />}
       </section>
       <aside className="standing" aria-label={t`Standing`}>
+        {agent === null ? null : <ContextOfAddress agentId={agentId} lastStep={agent.stepCount} />}
         {agent === null ? <div className="skeleton" /> : <Standing agent={agent} view={view} tree={tree} again={again} />}
       </aside>
     </main>

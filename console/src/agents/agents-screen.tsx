@@ -147,7 +147,7 @@ function AgentLines({ row, depth }: { readonly row: AgentRow; readonly depth: nu
             {row.template.templateId}
             {row.title === null ? "" : ` “${visible(row.title)}”`}
           </Link>
-          {row.title === null ? <code className="small quiet">{row.shortId}</code> : null}
+          {row.title === null ? <code className="quiet small">{row.shortId}</code> : null}
         </td>
         <td>
           <AgentBadge agent={row} />

@@ -41,7 +41,7 @@ export function CallItem({
     <>
       <details className="call" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>
-          <code className="name">{call.name}</code>
+          <code className="name">{visible(call.name)}</code>
           <code className="preview">{visible(call.inputPreview ?? "")}</code>
           <span className={`badge ${TONES[call.state] ?? ""}`}>{call.state.toLowerCase().replaceAll("_", " ")}</span>
           <span className="quiet small">{call.durationMs === null ? "" : durationText(call.durationMs)}</span>
@@ -129,7 +129,7 @@ function Opened({
           <li key={passed + timestamp}>
             {passed.toLowerCase().replaceAll("_", " ")} · <Ago time={timestamp} />
             {by === null ? "" : ` · ${nameOf(by)}`}
-            {note === null ? null : <q>{note}</q>}
+            {note === null ? null : <q>{visible(note)}</q>}
           </li>
         ))}
       </ul>

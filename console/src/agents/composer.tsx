@@ -1,4 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
+import { visible } from "@triplane/client/command-lines";
 import { useId, useRef, useState, type ReactNode } from "react";
 import { SendMessageDocument, type ImageType } from "../generated/documents.ts";
 import { change, refusalText } from "../session/ask.ts";
@@ -69,7 +70,6 @@ export function Composer({ agentId, isArchived }: { readonly agentId: string; re
       <div className="row">
         <button type="button" className="plain" disabled={isArchived} onClick={() => chooser.current?.click()}>
           <Trans>Image</Trans>
-          {files.length === 0 ? null : ` (${files.length})`}
         </button>
         <input
           ref={chooser}
@@ -78,8 +78,28 @@ export function Composer({ agentId, isArchived }: { readonly agentId: string; re
           multiple
           accept={Object.keys(TYPES).join(",")}
           aria-label={t`Images`}
-          onChange={({ target }) => setFiles([...(target.files ?? [])].filter((file) => TYPES[file.type] !== undefined))}
+          onChange={({ target }) => {
+            const picked = [...(target.files ?? [])];
+            setFiles([...files, ...picked.filter((file) => TYPES[file.type] !== undefined)]);
+            const others = picked.filter((file) => TYPES[file.type] === undefined).map(({ name }) => visible(name));
+            setProblem(others.length === 0 ? null : t`Only PNG, JPEG, GIF and WEBP can be sent: ${others.join(", ")}`);
+            // The same file can be chosen again after it was removed.
+            target.value = "";
+          }}
         />
+        {files.map((file, index) => (
+          <span key={`${file.name} ${index}`} className="row small">
+            {visible(file.name)}
+            <button
+              type="button"
+              className="plain"
+              aria-label={t`Remove ${visible(file.name)}`}
+              onClick={() => setFiles(files.filter((each) => each !== file))}
+            >
+              ✕
+            </button>
+          </span>
+        ))}
         <button type="submit" className="primary" disabled={isBusy || isArchived || text.trim() === ""}>
           <Trans>Send</Trans>
         </button>

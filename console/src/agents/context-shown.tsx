@@ -1,4 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useState, type ReactNode } from "react";
 import { LongText } from "../calls/long-text.tsx";
 import { Dialog } from "../design/dialog.tsx";
@@ -11,6 +12,26 @@ import { ask } from "../session/ask.ts";
 type Context = NonNullable<NonNullable<ContextAtQuery["agent"]>["contextAt"]>;
 type Message = Context["messages"]["nodes"][number];
 
+/** The request of the step that the address names. It opens by itself, and closing it leaves the address. */
+export function ContextOfAddress({ agentId, lastStep }: { readonly agentId: string; readonly lastStep: number }): ReactNode {
+  const { t } = useLingui();
+  const { step } = useSearch({ from: "/agents/$agentId" });
+  const navigate = useNavigate({ from: "/agents/$agentId" });
+  if (step === undefined) return null;
+  const close = (): void => void navigate({ search: ({ view }) => (view === undefined ? {} : { view }), replace: true });
+  return (
+    <Dialog title={t`The model's request`} isOpen close={close}>
+      {step > lastStep ? (
+        <p className="empty">
+          <Trans>The agent has no step {step}.</Trans>
+        </p>
+      ) : (
+        <Steps agentId={agentId} first={step} last={lastStep} />
+      )}
+    </Dialog>
+  );
+}
+
 /** Opens the request that the model was sent at a step, or at an earlier one. */
 export function ContextShown({ agentId, step }: { readonly agentId: string; readonly step: number }): ReactNode {
   const { t } = useLingui();
@@ -22,16 +43,25 @@ export function ContextShown({ agentId, step }: { readonly agentId: string; read
       </button>
       {isOpen ? (
         <Dialog title={t`The model's request`} isOpen close={() => setOpen(false)}>
-          <Steps agentId={agentId} last={step} />
+          <Steps agentId={agentId} first={step} last={step} />
         </Dialog>
       ) : null}
     </>
   );
 }
 
-function Steps({ agentId, last }: { readonly agentId: string; readonly last: number }): ReactNode {
+function Steps({
+  agentId,
+  first,
+  last,
+}: {
+  readonly agentId: string;
+  /** The step that is shown first. */
+  readonly first: number;
+  readonly last: number;
+}): ReactNode {
   const { t } = useLingui();
-  const [step, setStep] = useState(last);
+  const [step, setStep] = useState(first);
   return (
     <div className="context">
       <label className="row">

@@ -1,6 +1,6 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
-import { useMemo, useState, type ReactNode } from "react";
+import { useEffect, useMemo, useState, type ReactNode } from "react";
 import { diffLines, diffSize } from "../calls/diff-lines.ts";
 import { Diff } from "../calls/diff.tsx";
 import { Ago } from "../design/clock.tsx";
@@ -9,6 +9,7 @@ import { More } from "../design/more.tsx";
 import { usePages, type Page } from "../design/pages.ts";
 import { FileEditsDocument, type FileEditsQuery } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
+import { togetherIn } from "./combined-diff.ts";
 import { diffIn, ofTurn } from "./file-edits.ts";
 import type { AgentPage } from "./use-agent-page.ts";
 
@@ -55,6 +56,9 @@ export function Files({ agent }: { readonly agent: AgentPage }): ReactNode {
   );
 }
 
+/** So many edits are read for one diff by themselves, in pages of 10. Further ones are read by a button. */
+const MOST_TOGETHER = 100;
+
 const NONE: Page<Edit> = { nodes: [], totalCount: 0, pageInfo: { hasNextPage: false, endCursor: null } };
 
 function Changes({
@@ -70,9 +74,14 @@ function Changes({
   const [since, setSince] = useState<"turn" | "start">("turn");
   const pages = usePages(path, async (after) => (await ask(FileEditsDocument, { id, path, after })).agent?.fileEdits ?? NONE);
   const edits = since === "turn" ? ofTurn(pages.rows, turn) : pages.rows;
-  const { added, removed } = useMemo(() => sizeOf(edits, path), [edits, path]);
+  const diffs = useMemo(() => edits.map(({ details }) => diffIn(details, path)), [pages.rows, since, turn, path]);
+  const { added, removed } = useMemo(() => sizeOf(diffs), [diffs]);
   // The turn's edits come first: an older one ends them.
   const isPart = pages.hasMore && edits.length === pages.rows.length;
+  const isTooMuch = edits.length >= MOST_TOGETHER;
+  useEffect(() => {
+    if (isPart && !isTooMuch && !pages.isReading && pages.problem === null) pages.more();
+  }, [isPart, isTooMuch, pages.isReading, pages.problem]);
   return (
     <div className="changes">
       <div className="row">
@@ -102,15 +111,21 @@ function Changes({
           <Trans>The agent has not changed it in this turn.</Trans>
         </p>
       ) : null}
+      {edits.length > 1 ? <Together path={path} diffs={diffs} isPart={isPart} /> : null}
+      {edits.length > 1 ? (
+        <h3>
+          <Trans>One by one, the newest first</Trans>
+        </h3>
+      ) : null}
       <ol className="items">
-        {edits.map((edit) => (
+        {edits.map((edit, index) => (
           <li key={edit.id}>
             <p className="row small quiet">
-              <code>{edit.name}</code>
+              <code>{visible(edit.name)}</code>
               <span>{t`turn ${edit.turn}, step ${edit.step}`}</span>
               {edit.completedAt === null ? null : <Ago time={edit.completedAt} />}
             </p>
-            <Diff path={visible(path)} diff={diffIn(edit.details, path)} />
+            <Diff path={visible(path)} diff={diffs[index] ?? null} />
           </li>
         ))}
       </ol>
@@ -119,8 +134,47 @@ function Changes({
   );
 }
 
-function sizeOf(edits: readonly Edit[], path: string): { readonly added: number; readonly removed: number } {
-  const sizes = edits.map(({ details }) => diffSize(diffLines(diffIn(details, path) ?? "")));
+/** All edits as one diff, if they are known and follow on each other. */
+function Together({
+  path,
+  diffs,
+  isPart,
+}: {
+  readonly path: string;
+  /** The newest comes first. */
+  readonly diffs: readonly (string | null)[];
+  readonly isPart: boolean;
+}): ReactNode {
+  const { t } = useLingui();
+  const together = useMemo(() => (isPart ? null : togetherIn(diffs)), [diffs, isPart]);
+  const reasons = {
+    missing: t`They are not shown as one: the change of one is too large, or was erased.`,
+    apart: t`They are not shown as one: something else has changed the file between them.`,
+  };
+  return (
+    <section>
+      <h3>
+        <Trans>All together</Trans>
+      </h3>
+      {together === null ? (
+        <p className="quiet small">
+          <Trans>They are not shown as one until all are read.</Trans>
+        </p>
+      ) : together.kind !== "diff" ? (
+        <p className="quiet small">{reasons[together.kind]}</p>
+      ) : together.diff === "" ? (
+        <p className="quiet small">
+          <Trans>The file is as it was before: the changes undo each other.</Trans>
+        </p>
+      ) : (
+        <Diff path={visible(path)} diff={together.diff} />
+      )}
+    </section>
+  );
+}
+
+function sizeOf(diffs: readonly (string | null)[]): { readonly added: number; readonly removed: number } {
+  const sizes = diffs.map((diff) => diffSize(diffLines(diff ?? "")));
   const sum = (part: "added" | "removed"): number => sizes.reduce((total, size) => total + size[part], 0);
   return { added: sum("added"), removed: sum("removed") };
 }

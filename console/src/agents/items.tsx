@@ -6,6 +6,7 @@ import { memo, useEffect, useRef, useState, type ReactNode } from "react";
 import { LongText } from "../calls/long-text.tsx";
 import { Markdown } from "../design/markdown.tsx";
 import { readableJson } from "../design/visible-lines.ts";
+import { MessageImages } from "./message-images.tsx";
 import { SharedMessages } from "./shared-messages.tsx";
 import { CallItem } from "./call-item.tsx";
 import { useEnd, useKeptPlace } from "./scrolling.ts";
@@ -76,6 +77,7 @@ const OneItem = memo(function OneItem({ agentId, item }: { readonly agentId: str
         <>
           <p className="by">{item.by}</p>
           <p className="words">{visible(item.text)}</p>
+          {item.images === 0 ? null : <MessageImages messageId={item.key} count={item.images} />}
         </>
       );
     case "text":
@@ -134,7 +136,7 @@ const OneItem = memo(function OneItem({ agentId, item }: { readonly agentId: str
     case "end":
       return (
         <div className="small quiet end">
-          {item.reason}
+          {visible(item.reason)}
           {item.problems.map((problem) => (
             <p key={problem}>{visible(problem)}</p>
           ))}

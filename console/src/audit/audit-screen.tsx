@@ -4,17 +4,18 @@ import { lazy, Suspense, type ReactNode } from "react";
 import { CallTable } from "./call-table.tsx";
 import { DecisionTable } from "./decision-table.tsx";
 import { AuditFilterBar } from "./filter-bar.tsx";
-import { AUDIT_VIEWS, type AuditSearch, type AuditView } from "./filters.ts";
+import { AUDIT_VIEWS, searchOfView, type AuditSearch, type AuditView } from "./filters.ts";
 import { StepTable } from "./step-table.tsx";
 import "../design/screen.css";
 
 /** The charts bring a library, which the tables do not need. */
 const Charts = lazy(() => import("./charts/charts.tsx"));
+const Exports = lazy(() => import("./exports/exports.tsx"));
 
 /** The link of a view is current also with filters, and that of another one never: `aria-current` is given. */
 const EXACT = { exact: true } as const;
 
-/** Tool calls, decisions and steps, the newest first, and charts of them. The filters stand in the address. */
+/** Tool calls, decisions and steps, the newest first, their charts, and exports. The filters stand in the address. */
 export function AuditScreen(): ReactNode {
   const { t } = useLingui();
   const search = useSearch({ from: "/audit" });
@@ -34,21 +35,21 @@ export function AuditScreen(): ReactNode {
           <Trans>Audit</Trans>
         </h1>
         <nav className="row" aria-label={t`Audit views`}>
-          <ViewLink view="calls" current={view} name={t`Calls`} />
-          <ViewLink view="decisions" current={view} name={t`Decisions`} />
-          <ViewLink view="steps" current={view} name={t`Steps`} />
-          <ViewLink view="charts" current={view} name={t`Charts`} />
+          <ViewLink view="calls" current={view} search={search} name={t`Calls`} />
+          <ViewLink view="decisions" current={view} search={search} name={t`Decisions`} />
+          <ViewLink view="steps" current={view} search={search} name={t`Steps`} />
+          <ViewLink view="charts" current={view} search={search} name={t`Charts`} />
+          <ViewLink view="exports" current={view} search={search} name={t`Exports`} />
         </nav>
-        <AuditFilterBar search={search} view={view} set={set} />
+        {view === "exports" ? null : <AuditFilterBar search={search} view={view} set={set} />}
       </header>
       {view === "calls" ? <CallTable search={search} open={(call) => set({ call })} /> : null}
       {view === "decisions" ? <DecisionTable search={search} /> : null}
       {view === "steps" ? <StepTable search={search} open={(step) => set({ step })} /> : null}
-      {view === "charts" ? (
-        <Suspense fallback={<div className="skeleton" role="status" aria-label={t`Loading`} />}>
-          <Charts search={search} set={set} />
-        </Suspense>
-      ) : null}
+      <Suspense fallback={<div className="skeleton" role="status" aria-label={t`Loading`} />}>
+        {view === "charts" ? <Charts search={search} set={set} /> : null}
+        {view === "exports" ? <Exports search={search} set={set} /> : null}
+      </Suspense>
     </main>
   );
 }
@@ -56,16 +57,18 @@ export function AuditScreen(): ReactNode {
 function ViewLink({
   view,
   current,
+  search,
   name,
 }: {
   readonly view: AuditView;
   readonly current: AuditView;
+  readonly search: AuditSearch;
   readonly name: string;
 }): ReactNode {
   return (
     <Link
       to="/audit"
-      search={view === "calls" ? {} : { view }}
+      search={searchOfView(view, current, search)}
       activeOptions={EXACT}
       className="look-view"
       {...(view === current ? { "aria-current": "page" } : {})}

@@ -40,7 +40,7 @@ function Known({ call }: { readonly call: Call }): ReactNode {
   return (
     <>
       <h2>
-        <code>{call.name}</code> <CallState state={call.state} /> <Verdict verdict={call.verdict} />
+        <code>{visible(call.name)}</code> <CallState state={call.state} /> <Verdict verdict={call.verdict} />
       </h2>
       <dl className="look-facts">
         <dt>{t`Id`}</dt>
@@ -91,9 +91,9 @@ function Known({ call }: { readonly call: Call }): ReactNode {
           <h3>
             <Trans>Why this verdict</Trans>
           </h3>
-          <p>{explanation.reason}</p>
+          <p>{visible(explanation.reason)}</p>
           <p className="quiet">
-            <code>{explanation.rule}</code> · <code>{explanation.place}</code>
+            <code>{visible(explanation.rule)}</code> · <code>{explanation.place}</code>
           </p>
           <details>
             <summary>

@@ -37,7 +37,7 @@ export function CallTable({
       width: "minmax(8rem, 1fr)",
       cell: ({ name, callId }) => (
         <button type="button" className="plain link" onClick={() => open(callId)}>
-          <code>{name}</code>
+          <code>{visible(name)}</code>
         </button>
       ),
     },

@@ -1,4 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
+import { visible } from "@triplane/client/command-lines";
 import type { ReactNode } from "react";
 import { useQuery } from "urql";
 import { shortCount } from "../design/amounts.ts";
@@ -66,7 +67,7 @@ function ByTool({ filter }: { readonly filter: ToolCallFilter }): ReactNode {
           {(data?.toolCallStats.tools ?? []).map(({ tool, calls, executed, meanMs, slowestMs, states }) => (
             <tr key={tool}>
               <td>
-                <code>{tool}</code>
+                <code>{visible(tool)}</code>
               </td>
               <td className="amount">{shortCount(calls, i18n.locale)}</td>
               <td className="amount">{shortCount(executed, i18n.locale)}</td>

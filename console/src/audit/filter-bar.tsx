@@ -1,11 +1,14 @@
 import { useLingui } from "@lingui/react/macro";
 import type { ReactNode } from "react";
 import { useQuery } from "urql";
+import { TextFilter } from "../design/text-filter.tsx";
 import { TemplatesDocument } from "../generated/documents.ts";
 import {
   CALL_STATES,
   DECIDED_STATES,
   ERROR_TYPES,
+  FINAL_STATES,
+  filtersOf,
   STEP_ORDERS,
   STEP_STATES,
   VERDICTS,
@@ -14,14 +17,6 @@ import {
   type AuditView,
 } from "./filters.ts";
 import { useCallWords, useDecisionWords, useOrderWords, useStepWords } from "./words.tsx";
-
-/** The filters of each view, besides template and days. */
-const FILTERS_OF: Readonly<Record<AuditView, readonly AuditFilter[]>> = {
-  calls: ["tool", "state", "verdict", "error", "place", "person"],
-  decisions: ["tool", "state", "requester", "person"],
-  steps: ["model", "state", "price", "requester", "order"],
-  charts: ["tool", "model", "verdict", "error", "place", "requester", "person"],
-};
 
 /** The filters of the audit. A text field filters when it is left, or by Enter. */
 export function AuditFilterBar({
@@ -45,8 +40,10 @@ export function AuditFilterBar({
     decisions: DECIDED_STATES.map((value) => ({ value, label: decisions[value] })),
     steps: STEP_STATES.map((value) => ({ value, label: steps[value] })),
     charts: [],
+    exports: FINAL_STATES.map((value) => ({ value, label: calls[value] })),
   }[view];
-  const has = (filter: AuditFilter): boolean => FILTERS_OF[view].includes(filter);
+  const known = filtersOf(view, search);
+  const has = (filter: AuditFilter): boolean => known.includes(filter);
   return (
     <div className="row" role="group" aria-label={t`Filters`}>
       {has("tool") ? <TextFilter label={t`Tool`} value={search.tool} set={(tool) => set({ tool })} /> : null}
@@ -81,6 +78,7 @@ export function AuditFilterBar({
       {!has("requester") ? null : (
         <TextFilter label={t`Requested by`} value={search.requester} set={(requester) => set({ requester })} />
       )}
+      {search.agent === undefined ? null : <TextFilter label={t`Agent`} value={search.agent} set={(agent) => set({ agent })} />}
       {has("person") ? <TextFilter label={t`Decided by`} value={search.person} set={(person) => set({ person })} /> : null}
       <input
         type="date"
@@ -128,27 +126,5 @@ function Choice({
         </option>
       ))}
     </select>
-  );
-}
-
-function TextFilter({
-  label,
-  value = "",
-  set,
-}: {
-  readonly label: string;
-  readonly value: string | undefined;
-  readonly set: (value: string) => void;
-}): ReactNode {
-  return (
-    <input
-      key={value}
-      type="search"
-      aria-label={label}
-      placeholder={label}
-      defaultValue={value}
-      onBlur={({ target }) => (target.value.trim() === value ? undefined : set(target.value.trim()))}
-      onKeyDown={({ key, currentTarget }) => (key === "Enter" ? set(currentTarget.value.trim()) : undefined)}
-    />
   );
 }

@@ -1,12 +1,14 @@
 import type {
   ApprovalFilter,
   ApprovalState,
+  ExportSubject,
   PermissionVerdict,
   StepFilter,
   StepState,
   ToolCallErrorType,
   ToolCallFilter,
   ToolCallState,
+  TurnFilter,
   TurnOrderField,
 } from "../generated/documents.ts";
 
@@ -21,6 +23,8 @@ export const CALL_STATES = [
   "FAILED",
   "SEALED",
 ] as const satisfies readonly ToolCallState[];
+/** The states in which calls end. */
+export const FINAL_STATES = ["COMPLETED", "DENIED", "FAILED", "SEALED"] as const satisfies readonly ToolCallState[];
 export const VERDICTS = ["ALLOW", "ASK", "DENY"] as const satisfies readonly PermissionVerdict[];
 export const ERROR_TYPES = [
   "ABORTED",
@@ -46,8 +50,10 @@ export const DECIDED_STATES = [
 export const STEP_STATES = ["STARTED", "COMPLETED", "ABORTED"] as const satisfies readonly StepState[];
 export const STEP_ORDERS = ["STARTED_AT", "DURATION", "COST"] as const satisfies readonly TurnOrderField[];
 
-/** The tables of the audit, and the charts. */
-export const AUDIT_VIEWS = ["calls", "decisions", "steps", "charts"] as const;
+export const EXPORT_SUBJECTS = ["TOOL_CALLS", "APPROVALS", "EVENTS"] as const satisfies readonly ExportSubject[];
+
+/** The tables of the audit, the charts and the exports. */
+export const AUDIT_VIEWS = ["calls", "decisions", "steps", "charts", "exports"] as const;
 export type AuditView = (typeof AUDIT_VIEWS)[number];
 
 /** The filters of the audit, as they stand in the address. A day is that of the person's time zone. */
@@ -69,9 +75,64 @@ export const AUDIT_FILTERS = [
   "bucket",
   "call",
   "step",
+  "what",
 ] as const;
 export type AuditFilter = (typeof AUDIT_FILTERS)[number];
 export type AuditSearch = { readonly [Name in AuditFilter]?: string };
+
+/** The filters that all views know. */
+const COMMON = ["template", "agent", "from", "to"] as const satisfies readonly AuditFilter[];
+
+/** The filters of each view, besides those of all. */
+const FILTERS_OF: Readonly<Record<Exclude<AuditView, "exports">, readonly AuditFilter[]>> = {
+  calls: ["tool", "state", "verdict", "error", "place", "person"],
+  decisions: ["tool", "state", "requester", "person"],
+  steps: ["model", "state", "price", "requester", "order"],
+  charts: ["tool", "model", "verdict", "error", "place", "requester", "person"],
+};
+
+const EXPORT_FILTERS: Readonly<Record<ExportSubject, readonly AuditFilter[]>> = {
+  TOOL_CALLS: ["tool", "state", "verdict", "error", "place", "requester", "person"],
+  APPROVALS: ["tool", "requester", "person"],
+  EVENTS: ["requester"],
+};
+
+/** The filters that a view has. Those of an export depend on its rows. */
+export function filtersOf(view: AuditView, search: AuditSearch): readonly AuditFilter[] {
+  return [...COMMON, ...(view === "exports" ? EXPORT_FILTERS[exportSubject(search)] : FILTERS_OF[view])];
+}
+
+/** The address of another view with the filters that both have. The states of two views are different ones. */
+export function searchOfView(view: AuditView, present: AuditView, search: AuditSearch): LookSearch {
+  if (view === present) return view === "calls" ? {} : { view };
+  const hasSameStates = view === "exports" ? present === "calls" : view === "calls" && present === "exports";
+  const what = view === "exports" && present === "decisions" ? { what: "APPROVALS" } : {};
+  const had = filtersOf(present, search);
+  const kept = filtersOf(view, what).filter(
+    (name) => had.includes(name) && search[name] !== undefined && (name !== "state" || hasSameStates),
+  );
+  return {
+    ...(view === "calls" ? {} : { view }),
+    ...Object.fromEntries(kept.map((name) => [name, search[name]])),
+    ...what,
+  };
+}
+
+export type LookSearch = AuditSearch & { readonly view?: string };
+
+/** The rows of an export: calls, unless the address names others. */
+export function exportSubject({ what }: AuditSearch): ExportSubject {
+  return EXPORT_SUBJECTS.find((each) => each === what) ?? "TOOL_CALLS";
+}
+
+/** The filter of an export: that of calls, without conditions that its rows do not have. */
+export function exportFilter(search: AuditSearch): ToolCallFilter {
+  const known = filtersOf("exports", search);
+  const { requester, ...kept }: AuditSearch = Object.fromEntries(
+    Object.entries(search).filter(([name]) => known.some((each) => each === name)),
+  );
+  return { ...callFilter(kept), createdBy: list(requester) };
+}
 
 /** The filter of tool calls. A value of the address that the API does not know filters nothing. */
 export function callFilter(search: AuditSearch): ToolCallFilter {
@@ -111,6 +172,16 @@ export function stepFilter(search: AuditSearch): StepFilter {
     states: known(STEP_STATES, search.state),
     isUnpriced: search.price === "none" ? true : null,
     started: days(search),
+  };
+}
+
+/** The filter of turns; the range is given with the groups. */
+export function turnFilter(search: AuditSearch): TurnFilter {
+  return {
+    models: list(search.model),
+    templateIds: list(search.template),
+    agentIds: list(search.agent),
+    requestedBy: list(search.requester),
   };
 }
 

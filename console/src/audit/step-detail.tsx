@@ -38,17 +38,22 @@ export function StepDetail({ step, isReading }: { readonly step: StepRow | null;
         </Trans>{" "}
         <StepBadge state={state} />
       </h2>
+      <p className="row">
+        <Link to="/agents/$agentId" params={{ agentId }} search={{ step: step.step }}>
+          <Trans>The model's request of this step</Trans>
+        </Link>
+      </p>
       <dl className="look-facts">
         <dt>{t`Agent`}</dt>
         <dd>
-          <Link to="/agents/$agentId" params={{ agentId }}>
+          <Link to="/agents/$agentId" params={{ agentId }} search={{}}>
             {templateId}
           </Link>
           {rootAgentId === agentId ? null : (
             <>
               {" "}
               ·{" "}
-              <Link to="/agents/$agentId" params={{ agentId: rootAgentId }}>
+              <Link to="/agents/$agentId" params={{ agentId: rootAgentId }} search={{}}>
                 <Trans>first agent of its tree</Trans>
               </Link>
             </>

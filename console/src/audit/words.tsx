@@ -1,6 +1,15 @@
 import { useLingui } from "@lingui/react/macro";
 import type { ReactNode } from "react";
-import type { ApprovalState, BucketUnit, StepState, ToolCallState, TurnOrderField } from "../generated/documents.ts";
+import type {
+  ApprovalState,
+  BucketUnit,
+  DoneReason,
+  ExportState,
+  ExportSubject,
+  StepState,
+  ToolCallState,
+  TurnOrderField,
+} from "../generated/documents.ts";
 import type { AuditFilter } from "./filters.ts";
 
 export function useCallWords(): Readonly<Record<ToolCallState, string>> {
@@ -44,6 +53,30 @@ export function useOrderWords(): Readonly<Record<TurnOrderField, string>> {
 export function useUnitWords(): Readonly<Record<BucketUnit, string>> {
   const { t } = useLingui();
   return { HOUR: t`hour`, DAY: t`day`, WEEK: t`week`, MONTH: t`month` };
+}
+
+export function useSubjectWords(): Readonly<Record<ExportSubject, string>> {
+  const { t } = useLingui();
+  return { TOOL_CALLS: t`Calls`, APPROVALS: t`Decisions`, EVENTS: t`Events of the log` };
+}
+
+/** The reasons for which turns end; OPEN for a turn that has not ended. */
+export function useReasonWords(): Readonly<Record<DoneReason | "OPEN", string>> {
+  const { t } = useLingui();
+  return {
+    COMPLETED: t`completed`,
+    INTERRUPTED: t`interrupted`,
+    ERROR: t`failed`,
+    MAX_STEPS: t`too many steps`,
+    BUDGET: t`budget`,
+    SHAPE: t`answer without its form`,
+    OPEN: t`under way`,
+  };
+}
+
+export function useExportWords(): Readonly<Record<ExportState, string>> {
+  const { t } = useLingui();
+  return { RUNNING: t`being made`, DONE: t`complete`, FAILED: t`failed`, CANCELLED: t`cancelled` };
 }
 
 /** The names of filters that some views know only. */

@@ -1,5 +1,6 @@
 import { Trans } from "@lingui/react/macro";
 import { useState, type ReactNode } from "react";
+import { visibleLines } from "../design/visible-lines.ts";
 import { diffLines, diffSize, type DiffLine } from "./diff-lines.ts";
 
 /** Longer diffs are shown from their beginning, and wholly by a button. */
@@ -33,7 +34,7 @@ export function Diff({ path, diff }: { readonly path: string; readonly diff: str
               {line.after ?? line.before ?? ""}
             </span>
             <span className="sign">{SIGNS[line.kind]}</span>
-            <span className="content">{line.text}</span>
+            <span className="content">{visibleLines(line.text)}</span>
           </div>
         ))}
       </div>

@@ -1,3 +1,4 @@
+import { visible } from "@triplane/client/command-lines";
 import type { FormEntries, FormField } from "@triplane/client/input-form";
 import { useId, type ReactNode } from "react";
 import { HiddenNote } from "./hidden-note.tsx";
@@ -47,7 +48,7 @@ function Field({
   return (
     <div className="field">
       <label htmlFor={id}>
-        {field.title ?? field.name}
+        {visible(field.title ?? field.name)}
         {field.isRequired ? <span aria-hidden> *</span> : null}
       </label>
       <Entry
@@ -64,12 +65,12 @@ function Field({
       {typeof entry === "string" ? <HiddenNote text={entry} /> : null}
       {field.description === null ? null : (
         <small id={`${id}-about`} className="quiet">
-          {field.description}
+          {visible(field.description)}
         </small>
       )}
       {problems.length === 0 ? null : (
         <p id={`${id}-problem`} role="alert" className="alert">
-          {problems.join("; ")}
+          {visible(problems.join("; "))}
         </p>
       )}
     </div>
@@ -93,7 +94,7 @@ function Entry({
 }): ReactNode {
   const options = field.options.map(({ value, title }) => (
     <option key={value} value={value}>
-      {title}
+      {visible(title)}
     </option>
   ));
   switch (field.kind) {

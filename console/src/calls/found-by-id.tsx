@@ -55,7 +55,7 @@ export function FoundById({
           <Link to="/audit" search={{ call: callId }}>
             <Trans>Call</Trans> <code>{shortId}</code>
           </Link>{" "}
-          {name}
+          {visible(name)}
         </li>
       ))}
     </ul>

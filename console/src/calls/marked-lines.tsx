@@ -1,6 +1,11 @@
-import { useLingui } from "@lingui/react/macro";
-import { askedLines, type AskedPart } from "@triplane/client/command-lines";
-import type { ReactNode } from "react";
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { askedLines, type AskedPart, type LinePiece } from "@triplane/client/command-lines";
+import { Fragment, type ReactNode } from "react";
+
+/** A command with more lines, or characters, is partly out of view. */
+const SHOWN = { lines: 12, characters: 1_000 };
+/** The beginning of an asking part, as its list shows it. */
+const PART_CHARACTERS = 200;
 
 /** The command lines of an input, with their asking parts marked. Null if it has none. */
 export function MarkedLines({ input, parts }: { readonly input: unknown; readonly parts: readonly AskedPart[] }): ReactNode {
@@ -10,18 +15,42 @@ export function MarkedLines({ input, parts }: { readonly input: unknown; readonl
   return (
     <div className="marked">
       {lines.map(({ parameter, pieces }) => (
-        <pre key={parameter} className="command" tabIndex={0} role="group" aria-label={t`Command line, asking parts marked`}>
-          {pieces.map(({ text, reasons }, index) =>
-            reasons.length === 0 ? (
-              <span key={index}>{text}</span>
-            ) : (
-              <mark key={index} title={reasons.join("; ")}>
-                {text}
-              </mark>
-            ),
-          )}
-        </pre>
+        <Fragment key={parameter}>
+          <pre className="command" tabIndex={0} role="group" aria-label={t`Command line, asking parts marked`}>
+            {pieces.map(({ text, reasons }, index) =>
+              reasons.length === 0 ? (
+                <span key={index}>{text}</span>
+              ) : (
+                <mark key={index} title={reasons.join("; ")}>
+                  {text}
+                </mark>
+              ),
+            )}
+          </pre>
+          <Beyond pieces={pieces} />
+        </Fragment>
       ))}
+    </div>
+  );
+}
+
+/** The asking parts of a command that does not fit into its view: the one that matters may stand at its end. */
+function Beyond({ pieces }: { readonly pieces: readonly LinePiece[] }): ReactNode {
+  const { t } = useLingui();
+  const whole = pieces.map(({ text }) => text).join("");
+  const count = whole.split("\n").length;
+  if (count <= SHOWN.lines && whole.length <= SHOWN.characters) return null;
+  const asking = pieces.filter(({ text, reasons }) => reasons.length > 0 && text.trim() !== "");
+  return (
+    <div className="note warning small">
+      <Plural value={count} one="This command has # long line." other="This command has # lines." /> <Trans>It asks for:</Trans>
+      <ul className="lines beyond" tabIndex={0} aria-label={t`Asking parts`}>
+        {asking.map(({ text }, index) => (
+          <li key={index}>
+            <code className="parameter">{text.length > PART_CHARACTERS ? `${text.slice(0, PART_CHARACTERS)} …` : text}</code>
+          </li>
+        ))}
+      </ul>
     </div>
   );
 }

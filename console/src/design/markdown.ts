@@ -4,7 +4,9 @@ export type Inline =
   | { readonly kind: "code"; readonly text: string }
   | { readonly kind: "strong" | "emphasis" | "struck"; readonly parts: readonly Inline[] }
   /** A link to another site. `host` says where it leads. Images are links as well: nothing is loaded. */
-  | { readonly kind: "link"; readonly text: string; readonly url: string; readonly host: string };
+  | Link;
+
+type Link = { readonly kind: "link"; readonly text: string; readonly url: string; readonly host: string };
 
 /** A block of a text. */
 export type Block =
@@ -170,8 +172,17 @@ function inlineOf([whole, , code, strong, struck, starred, underlined, label, ta
   return linkOf(label === undefined || label === "" ? address : label, address) ?? { kind: "text", text: whole };
 }
 
+/**
+ * True if the text of a link is its address or its host, and so says where it leads. A text that only contains the host may
+ * name another one before it, also as the user of an address.
+ */
+export function namesItsHost({ text, url, host }: Link): boolean {
+  const { username, password } = new URL(url);
+  return username === "" && password === "" && (text === host || text === url || `${text}/` === url);
+}
+
 /** A link that a page may have; null for an address with another scheme. */
-function linkOf(text: string, address: string): Inline | null {
+function linkOf(text: string, address: string): Link | null {
   if (!/^(https?:|mailto:)/i.test(address) || !URL.canParse(address)) return null;
   const url = new URL(address);
   return { kind: "link", text, url: url.href, host: url.protocol === "mailto:" ? url.pathname : url.host };

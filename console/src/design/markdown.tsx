@@ -1,6 +1,6 @@
 import { visible } from "@triplane/client/command-lines";
 import { memo, type ReactNode } from "react";
-import { blocksOf, type Block, type Inline } from "./markdown.ts";
+import { blocksOf, namesItsHost, type Block, type Inline } from "./markdown.ts";
 import { visibleLines } from "./visible-lines.ts";
 
 /** A text of a model: formatted, without HTML and images. A link names the host that it leads to. */
@@ -115,7 +115,7 @@ function OneInline({ part }: { readonly part: Inline }): ReactNode {
       return (
         <a href={part.url} target="_blank" rel="noopener noreferrer nofollow" title={part.url}>
           {visible(part.text)}
-          {part.text.includes(part.host) ? null : <span className="host"> ({visible(part.host)})</span>}
+          {namesItsHost(part) ? null : <span className="host"> ({visible(part.host)})</span>}
         </a>
       );
   }

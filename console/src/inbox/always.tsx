@@ -94,7 +94,7 @@ export function AlwaysAllow({
       <div aria-live="polite">
         {problems.map(({ message }) => (
           <p key={message} className="alert">
-            {message}
+            {visible(message)}
           </p>
         ))}
         {proposal === null ? null : <RuleEffect proposal={proposal} isHost={asked.kind === "NETWORK_HOST"} />}

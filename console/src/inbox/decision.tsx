@@ -1,4 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
+import { visible } from "@triplane/client/command-lines";
 import { useState, type ReactNode } from "react";
 import { useFocusKept } from "../design/focus-kept.ts";
 import { useKeys } from "../design/keys.ts";
@@ -57,7 +58,7 @@ export function Decision({
     ? (mayStore.reason ?? t`You may not store rules.`)
     : asked.quorum > 1 && !isAdministrator
       ? t`Several people must allow it: only an administrator stores a rule for it.`
-      : (proposal?.problems[0]?.message ?? null);
+      : null;
   const answer = async (given: Answer): Promise<boolean> => {
     const deciding = decide({ approvalId: asked.id, inputHash: asked.inputHash, ...given });
     if (given.input === undefined && given.values === undefined && given.raiseTo === undefined) sent();
@@ -92,7 +93,7 @@ export function Decision({
         ? null
         : problems.map(({ message }) => (
             <p key={message} role="alert" className="alert">
-              {message}
+              {visible(message)}
             </p>
           ))}
       {budget !== null ? (

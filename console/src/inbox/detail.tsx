@@ -1,4 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
+import { visible } from "@triplane/client/command-lines";
 import { useEffect, useRef, type ReactNode } from "react";
 import { Ago, Until } from "../design/clock.tsx";
 import { nameOf, useMay } from "../session/viewer.tsx";
@@ -157,7 +158,7 @@ function Decided({ asked: { decisions } }: { readonly asked: Asked }): ReactNode
               </>
             )}
             : <span className="badge">{words[decision]}</span> <Ago time={decidedAt} />
-            {note === null ? null : <q>{note}</q>}
+            {note === null ? null : <q>{visible(note)}</q>}
           </li>
         ))}
       </ul>

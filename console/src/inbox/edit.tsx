@@ -85,7 +85,7 @@ export function EditInput({
       ) : null}
       {[...new Set(others)].map((message) => (
         <p key={message} role="alert" className="alert">
-          {message}
+          {visible(message)}
         </p>
       ))}
       <Checked check={check} />

@@ -1,34 +1,41 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { visible } from "@triplane/client/command-lines";
-import { useEffect, useState, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { Ago } from "../design/clock.tsx";
-import { HistoryDocument, type HistoryQuery } from "../generated/documents.ts";
+import { More } from "../design/more.tsx";
+import { usePages, type Page } from "../design/pages.ts";
+import { TextFilter } from "../design/text-filter.tsx";
+import { HistoryDocument, type ApprovalFilter, type HistoryQuery } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
 import { nameOf } from "../session/viewer.tsx";
-import { toolOf } from "./queue.ts";
+import { FILTERS, toolOf, type HistorySearch } from "./queue.ts";
 import { StateBadge } from "./row-badges.tsx";
 import { useInbox } from "./store.ts";
 import "./inbox.css";
 
-type Page = HistoryQuery["approvals"];
+type HistoryRow = HistoryQuery["approvals"]["nodes"][number];
 
 const CLOSED = ["ALLOWED", "DENIED", "EXPIRED", "RESOLVED", "SEALED", "STALE"] as const;
 
-/** Closed approvals, the newest request first. */
+/** Closed approvals, the newest request first. The filters are those of the inbox. */
 export function HistoryScreen(): ReactNode {
   const { t } = useLingui();
   const { closed } = useInbox();
-  const [pages, setPages] = useState<readonly Page[]>([]);
-  const [problem, setProblem] = useState<string | null>(null);
-  const read = (before: string | null, earlier: readonly Page[]): void =>
-    void ask(HistoryDocument, { filter: { states: [...CLOSED] }, before }).then(
-      ({ approvals }) => setPages([...earlier, approvals]),
-      (failure: unknown) => setProblem(failure instanceof Error ? failure.message : String(failure)),
-    );
-  useEffect(() => read(null, []), [closed.size]);
-  const rows = pages.flatMap(({ nodes }) => nodes.toReversed());
-  const last = pages.at(-1)?.pageInfo;
+  const filters = useSearch({ from: "/history" });
+  const navigate = useNavigate({ from: "/history" });
+  const filter = historyFilter(filters);
+  const pages = usePages(JSON.stringify([filter, closed.size]), async (before) =>
+    pageOf(await ask(HistoryDocument, { filter, before })),
+  );
+  const set = (part: HistorySearch): void => {
+    const search = (before: HistorySearch): HistorySearch =>
+      Object.fromEntries(Object.entries({ ...before, ...part }).filter(([, value]) => value !== ""));
+    void navigate({ search, replace: true });
+  };
+  const { rows } = pages;
+  const words = { template: t`Template`, tool: t`Tool`, requester: t`For`, agent: t`Agent` };
+  const names = FILTERS.filter((name) => name !== "agent" || filters.agent !== undefined);
   return (
     <main className="page">
       <header className="list-head">
@@ -36,24 +43,22 @@ export function HistoryScreen(): ReactNode {
           <Trans>History</Trans>
         </h1>
         <nav className="row" aria-label={t`Inbox views`}>
-          <Link to="/inbox" search={{}} className="view">
+          <Link to="/inbox" search={filters} className="view">
             <Trans>Open</Trans>
           </Link>
-          <Link to="/history" className="view" activeProps={{ "aria-current": "page" }}>
-            <Trans>History</Trans> <span className="count">{pages[0]?.totalCount ?? ""}</span>
+          <Link to="/history" search={filters} className="view" activeProps={{ "aria-current": "page" }}>
+            <Trans>History</Trans> <span className="count">{pages.total ?? ""}</span>
           </Link>
         </nav>
+        <div className="filters" role="group" aria-label={t`Filters`}>
+          {names.map((name) => (
+            <TextFilter key={name} label={words[name]} value={filters[name]} set={(value) => set({ [name]: value })} />
+          ))}
+        </div>
       </header>
-      {problem === null ? null : (
-        <p role="alert" className="alert">
-          {problem}
-        </p>
-      )}
-      {pages.length > 0 && rows.length === 0 ? (
+      {pages.total !== null && rows.length === 0 ? (
         <div className="empty">
-          <h2>
-            <Trans>No decision yet.</Trans>
-          </h2>
+          <h2>{names.some((name) => filters[name] !== undefined) ? t`No decision passes the filters.` : t`No decision yet.`}</h2>
         </div>
       ) : (
         <div className="table-scroll" tabIndex={0} role="group" aria-label={t`History`}>
@@ -102,13 +107,27 @@ export function HistoryScreen(): ReactNode {
               ))}
             </tbody>
           </table>
-          {last?.hasPreviousPage === true ? (
-            <button type="button" onClick={() => read(last.startCursor, pages)}>
-              <Trans>Show earlier ones</Trans>
-            </button>
-          ) : null}
         </div>
       )}
+      {pages.problem !== null || pages.total === null || pages.hasMore ? <More pages={pages} /> : null}
     </main>
   );
+}
+
+/** The filters of the history, as the server knows them. */
+export function historyFilter({ template, tool, agent, requester }: HistorySearch): ApprovalFilter {
+  const list = (value: string | undefined): string[] | null => (value === undefined ? null : [value]);
+  return {
+    states: [...CLOSED],
+    templateIds: list(template),
+    tools: list(tool),
+    agentIds: list(agent),
+    requestedBy: list(requester),
+  };
+}
+
+/** A page from the end of the list, with its newest request first. */
+function pageOf({ approvals: { nodes, totalCount, pageInfo } }: HistoryQuery): Page<HistoryRow> {
+  const { hasPreviousPage, startCursor } = pageInfo;
+  return { nodes: nodes.toReversed(), totalCount, pageInfo: { hasNextPage: hasPreviousPage, endCursor: startCursor } };
 }

@@ -10,7 +10,7 @@ import { Detail } from "./detail.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { QueueList } from "./list.tsx";
 import { inboxViews, neighbour, ordered, type InboxSearch } from "./queue.ts";
-import { Missed, Refusals } from "./refusals.tsx";
+import { LatestDecision, Missed, Refusals } from "./refusals.tsx";
 import { usePutOff } from "./snooze/put-off.ts";
 import { reloadInbox, useInbox } from "./store.ts";
 import "./inbox.css";
@@ -101,7 +101,7 @@ export function InboxScreen(): ReactNode {
             >
               <Trans>Snoozed</Trans>
             </ViewLink>
-            <Link to="/history" className="view">
+            <Link to="/history" search={{ template, tool, agent, requester }} className="view">
               <Trans>History</Trans>
             </Link>
             {inbox.loading === "loading" && inbox.rows.size > 0 ? (
@@ -232,6 +232,7 @@ function NoRows({
           <p>
             <Trans>New questions appear here by themselves.</Trans>
           </p>
+          <LatestDecision />
         </>
       )}
     </div>

@@ -139,7 +139,7 @@ const QueueRow = memo(function QueueRow({
       <div className="second quiet">
         <RiskBadge risk={row.risk} />
         <span className="agent">
-          {row.agent.template.templateId} · {row.agent.title ?? row.agent.shortId}
+          {row.agent.template.templateId} · {visible(row.agent.title ?? row.agent.shortId)}
           {people === "" ? "" : ` · ${people}`}
         </span>
         {deciding?.kind === "sending" ? (

@@ -50,7 +50,7 @@ export function Origin({ asked }: { readonly asked: Asked }): ReactNode {
         <ol className="calls" aria-label={t`Last calls`}>
           {calls.map(({ id, name, inputPreview, state, durationMs }) => (
             <li key={id}>
-              <code className="name">{name}</code>
+              <code className="name">{visible(name)}</code>
               <code className="preview">{visible(inputPreview ?? "")}</code>
               <CallState state={state} />
               <span className="quiet small">{durationMs === null ? "" : durationText(durationMs)}</span>

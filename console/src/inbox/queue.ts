@@ -1,3 +1,4 @@
+import { visible } from "@triplane/client/command-lines";
 import type { InboxRowFragment } from "../generated/documents.ts";
 
 /** An open approval, as the list shows it. */
@@ -15,6 +16,9 @@ export type Filters = {
 
 /** The inbox leaves out questions that the viewer has put off; they have a view of their own. */
 export type InboxSearch = Filters & { readonly view?: "snoozed" | undefined };
+
+/** The filters of the history are those of the inbox, without the words: the server has all rows. */
+export type HistorySearch = Omit<Filters, "find">;
 
 /** The open rows, and those that the viewer has put off. */
 export function inboxViews(
@@ -137,9 +141,9 @@ function valuesOf(row: Row, filter: Choosable): readonly { readonly value: strin
     case "tool":
       return [{ value: toolOf(row), label: toolOf(row) }];
     case "agent":
-      return [{ value: row.agent.id, label: row.agent.title ?? row.agent.shortId }];
+      return [{ value: row.agent.id, label: visible(row.agent.title ?? row.agent.shortId) }];
     case "requester":
-      return row.requestedBy.map(({ actorId, name }) => ({ value: actorId, label: name ?? actorId }));
+      return row.requestedBy.map(({ actorId, name }) => ({ value: actorId, label: visible(name ?? actorId) }));
   }
 }
 

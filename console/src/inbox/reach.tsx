@@ -6,7 +6,7 @@ import type { Asked } from "./asked.ts";
 /** The things that the action reaches, and whether it can be repeated. */
 export function Reach({ asked }: { readonly asked: Asked }): ReactNode {
   const { t } = useLingui();
-  const { paths, agent, toolCall, meta } = asked;
+  const { paths, agent, toolCall, meta, commandParts } = asked;
   const tool = toolCall?.tool ?? null;
   const names = [...new Set(paths.flatMap((path) => path.names))];
   return (
@@ -32,6 +32,16 @@ export function Reach({ asked }: { readonly asked: Asked }): ReactNode {
                   {visible(name)}
                 </code>
               ))}
+            </dd>
+          </>
+        )}
+        {commandParts.length === 0 ? null : (
+          <>
+            <dt>
+              <Trans>More</Trans>
+            </dt>
+            <dd>
+              <Trans>The programs of the command may reach other files and hosts.</Trans>
             </dd>
           </>
         )}

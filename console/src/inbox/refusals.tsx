@@ -3,7 +3,8 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { forgetRefusal, useDeciding } from "./decisions.ts";
 import { toolOf, type Filters, type Row } from "./queue.ts";
-import { forgetMissed } from "./store.ts";
+import { StateBadge } from "./row-badges.tsx";
+import { forgetMissed, useInbox } from "./store.ts";
 
 /** Refused decisions of questions that are neither open in the page nor in its list: another person was faster. */
 export function Refusals({
@@ -43,4 +44,19 @@ export function Missed({ missed }: { readonly missed: ReadonlyMap<string, Row> }
       </button>
     </p>
   ));
+}
+
+/** The latest decision of this page, for an inbox without another question. */
+export function LatestDecision(): ReactNode {
+  const { latest, closed } = useInbox();
+  const end = latest === null ? undefined : closed.get(latest);
+  if (latest === null || end === undefined) return null;
+  return (
+    <p className="row small" role="status">
+      <Trans>Your latest decision:</Trans> <StateBadge state={end.state} />
+      <Link to="/inbox/$approvalId" params={{ approvalId: latest }} search={{}}>
+        <Trans>Open the question</Trans>
+      </Link>
+    </p>
+  );
 }

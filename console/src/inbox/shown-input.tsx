@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import { Diff } from "../calls/diff.tsx";
 import { LongText } from "../calls/long-text.tsx";
 import { MarkedLines } from "../calls/marked-lines.tsx";
+import { OtherParameters } from "../calls/other-parameters.tsx";
 import { budgetIn, hostIn, inputIn, type Asked } from "./asked.ts";
 import { BudgetFacts } from "./budget.tsx";
 
@@ -30,6 +31,7 @@ export function ShownInput({ asked }: { readonly asked: Asked }): ReactNode {
       {question === null ? null : <p className="note">{visible(question.message)}</p>}
       {host === null ? null : <HostCalls host={host} />}
       {hasLines ? <MarkedLines input={input} parts={commandParts} /> : null}
+      {hasLines ? <OtherParameters input={input} parts={commandParts} /> : null}
       {files.map(({ path, diff }) => (
         <Diff key={path} path={visible(path)} diff={diff} />
       ))}

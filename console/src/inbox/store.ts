@@ -30,6 +30,8 @@ export type Inbox = {
   readonly loading: "loading" | "complete";
   readonly problem: string | null;
   readonly closed: ReadonlyMap<string, Closed>;
+  /** The approval that the viewer decided last in this page. */
+  readonly latest: string | null;
   /** Open approvals that the viewer has put off, also those whose time has come. */
   readonly snoozes: ReadonlyMap<string, Snooze>;
   /** Approvals that expired while the viewer had put them off, until the viewer has seen it. */
@@ -42,6 +44,7 @@ const EMPTY: Inbox = {
   loading: "loading",
   problem: null,
   closed: new Map(),
+  latest: null,
   snoozes: new Map(),
   missed: new Map(),
 };
@@ -80,7 +83,7 @@ class InboxStore {
     if (end.state === "PENDING") return;
     const rows = new Map(this.#inbox.rows);
     rows.delete(id);
-    this.#change({ rows, closed: new Map(this.#inbox.closed).set(id, end) });
+    this.#change({ rows, closed: new Map(this.#inbox.closed).set(id, end), latest: id });
   };
 
   /** News of a snooze, as of a cursor. Earlier news are ignored. */

@@ -1,4 +1,5 @@
 import { Trans } from "@lingui/react/macro";
+import { visible } from "@triplane/client/command-lines";
 import { fieldOf, firstEntries, valuesOf, type FormEntries, type FormValues } from "@triplane/client/input-form";
 import { useState, type ReactNode } from "react";
 import { Fields } from "../calls/fields.tsx";
@@ -37,7 +38,7 @@ export function ValuesForm({
         .filter(({ field }) => field === null || !known.has(field))
         .map(({ message }) => (
           <p key={message} role="alert" className="alert">
-            {message}
+            {visible(message)}
           </p>
         ))}
       <div className="row">

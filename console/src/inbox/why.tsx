@@ -28,7 +28,13 @@ export function Why({ asked, proposal }: { readonly asked: Asked; readonly propo
           ))}
         </ul>
       ) : (
-        <p>{visible(asked.reason ?? t`The reason is no longer known.`)}</p>
+        <p>
+          {asked.kind === "OUTCOME_UNKNOWN" ? (
+            <Trans>The server stopped while the call ran. Nobody knows whether it had effects.</Trans>
+          ) : (
+            visible(asked.reason ?? t`The reason is no longer known.`)
+          )}
+        </p>
       )}
       {explanation === null ? null : (
         <p className="small quiet">

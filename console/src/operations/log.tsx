@@ -23,6 +23,9 @@ export function Log({ state }: { readonly state: NonNullable<OperationsQuery["op
     [t`Events are kept`, kept(retention.eventsMs)],
     [t`Deltas are kept`, kept(retention.deltasMs)],
     [t`Outputs are kept`, kept(retention.outputsMs)],
+    [t`Contents of tool calls are kept`, kept(retention.toolCallsMs)],
+    [t`Contents of messages are kept`, kept(retention.messagesMs)],
+    [t`Contents of approvals are kept`, kept(retention.approvalsMs)],
   ];
   return (
     <section>

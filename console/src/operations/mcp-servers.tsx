@@ -1,4 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
+import { visible } from "@triplane/client/command-lines";
 import { useState, type ReactNode } from "react";
 import { Ago, Until } from "../design/clock.tsx";
 import { RetryMcpDocument, type McpServerState, type OperationsQuery } from "../generated/documents.ts";
@@ -76,7 +77,7 @@ export function McpServers({
                   </td>
                   <td>{since === null ? "–" : <Ago time={since} />}</td>
                   <td className="amount">{toolCount}</td>
-                  <td>{reason ?? ""}</td>
+                  <td>{visible(reason ?? "")}</td>
                   <td>{nextTryAt === null ? "–" : <Until time={nextTryAt} />}</td>
                   <td className="amount">
                     {isAdministrator && state === "AWAY" ? (

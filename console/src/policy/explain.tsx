@@ -1,4 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
+import { visible } from "@triplane/client/command-lines";
 import { useEffect, useId, useState, type ReactNode } from "react";
 import { Considered, Verdict } from "../calls/verdict.tsx";
 import { ExplainDocument, type ExplainQuery, type ExplainQueryVariables } from "../generated/documents.ts";
@@ -83,10 +84,10 @@ export function Explain({
         {answer === null || answer.explanation === null ? null : (
           <>
             <p>
-              <Verdict verdict={answer.explanation.verdict} /> {answer.explanation.reason}
+              <Verdict verdict={answer.explanation.verdict} /> {visible(answer.explanation.reason)}
             </p>
             <p className="quiet">
-              <code>{answer.explanation.rule}</code> · <code>{answer.explanation.place}</code>
+              <code>{visible(answer.explanation.rule)}</code> · <code>{answer.explanation.place}</code>
             </p>
             <Considered entries={answer.explanation.considered} />
             {answer.explanation.hooks.length === 0 ? null : (

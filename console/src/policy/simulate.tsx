@@ -191,11 +191,11 @@ function Differences({ proposed, today }: { readonly proposed: Simulation; reado
             <li key={toolCall.id}>
               <Verdict verdict={before} /> → <Verdict verdict={verdict} />{" "}
               <Link to="/audit" search={{ call: toolCall.callId }}>
-                <code>{toolCall.name}</code>
+                <code>{visible(toolCall.name)}</code>
               </Link>{" "}
               <code className="quiet">{visible(toolCall.inputPreview ?? "")}</code>
               <div className="quiet small">
-                {rule} · {reason}
+                {visible(rule)} · {visible(reason)}
               </div>
             </li>
           ),

@@ -1,3 +1,4 @@
+import { visible } from "@triplane/client/command-lines";
 import { createContext, useContext, type ReactNode } from "react";
 import type { Action, ViewerQuery } from "../generated/documents.ts";
 
@@ -30,9 +31,9 @@ export function useMaySteer(createdBy: { readonly id: string }): boolean {
   return isAllowed || (roles.includes("USER") && createdBy.id === actor.id);
 }
 
-/** The name of a person or program for people. */
+/** The name of a person or program for people. Hidden characters are escaped: people may choose their names. */
 export function nameOf(actor: { readonly name: string | null; readonly actorId: string }): string {
-  return actor.name ?? actor.actorId;
+  return visible(actor.name ?? actor.actorId);
 }
 
 /** The names of several people, each once. */

@@ -79,12 +79,15 @@ async function look(wasKnown: boolean): Promise<Known> {
   }
 }
 
-/** The open page stays for a viewer who is still known, and while the server does not answer. Another person's page is loaded anew. */
+/**
+ * The open page stays for a viewer who is still known, and while the server does not answer. It is loaded anew
+ * for another person, tenant or role: another tab may have signed in.
+ */
 function after(before: Known, now: Known): Known {
   if (before.kind !== "known") return now;
   if (now.kind === "failed") return now.code === "UNAUTHENTICATED" ? now : before;
   if (now.kind !== "known") return now;
-  if (now.viewer.actor.id !== before.viewer.actor.id) location.reload();
+  if (JSON.stringify(now.viewer) !== JSON.stringify(before.viewer)) location.reload();
   return before;
 }
 

@@ -11,8 +11,8 @@ import {
 import type { ReactNode } from "react";
 import { HistoryScreen } from "../inbox/history-screen.tsx";
 import { InboxScreen } from "../inbox/inbox-screen.tsx";
-import type { AuditSearch } from "../audit/filters.ts";
-import type { InboxSearch } from "../inbox/queue.ts";
+import type { LookSearch } from "../audit/filters.ts";
+import type { HistorySearch, InboxSearch } from "../inbox/queue.ts";
 import { Frame } from "./frame.tsx";
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NoScreen, errorComponent: Broken });
@@ -41,7 +41,17 @@ const inbox = createRoute({
 
 const approval = createRoute({ getParentRoute: () => inbox, path: "$approvalId" });
 
-const history = createRoute({ getParentRoute: () => root, path: "/history", component: HistoryScreen });
+const history = createRoute({
+  getParentRoute: () => root,
+  path: "/history",
+  validateSearch: (given: Readonly<Record<string, unknown>>): HistorySearch => ({
+    ...textIn(given, "template"),
+    ...textIn(given, "tool"),
+    ...textIn(given, "agent"),
+    ...textIn(given, "requester"),
+  }),
+  component: HistoryScreen,
+});
 
 export type AgentSearch = {
   readonly state?: string;
@@ -62,14 +72,18 @@ const agents = createRoute({
   component: lazyRouteComponent(() => import("../agents/agents-screen.tsx"), "AgentsScreen"),
 });
 
+/** A step opens the request that the model was sent at it. */
+export type AgentPageSearch = { readonly view?: string; readonly step?: number };
+
 const agent = createRoute({
   getParentRoute: () => root,
   path: "/agents/$agentId",
-  validateSearch: (given: Readonly<Record<string, unknown>>): { readonly view?: string } => textIn(given, "view"),
+  validateSearch: (given: Readonly<Record<string, unknown>>): AgentPageSearch => ({
+    ...textIn(given, "view"),
+    ...stepIn(given),
+  }),
   component: lazyRouteComponent(() => import("../agents/agent-screen.tsx"), "AgentScreen"),
 });
-
-export type LookSearch = AuditSearch & { readonly view?: string };
 
 const audit = createRoute({
   getParentRoute: () => root,
@@ -93,6 +107,7 @@ const audit = createRoute({
     ...textIn(given, "bucket"),
     ...textIn(given, "call"),
     ...textIn(given, "step"),
+    ...textIn(given, "what"),
   }),
   component: lazyRouteComponent(() => import("../audit/audit-screen.tsx"), "AuditScreen"),
 });
@@ -136,6 +151,10 @@ function textIn<Name extends string>(given: Readonly<Record<string, unknown>>, n
   const value = given[name];
   const text = typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
   return text === "" ? {} : ({ [name]: text } as { readonly [Key in Name]: string });
+}
+
+function stepIn({ step }: Readonly<Record<string, unknown>>): { readonly step?: number } {
+  return typeof step === "number" && Number.isInteger(step) && step >= 1 ? { step } : {};
 }
 
 export const router = createRouter({

@@ -1,4 +1,5 @@
 import { useLingui } from "@lingui/react/macro";
+import { visible } from "@triplane/client/command-lines";
 import { durationText } from "../design/time.ts";
 import { countsOf, type Lane, type Span } from "./lanes.ts";
 
@@ -26,11 +27,11 @@ export function useTimelineWords(): {
       const { step, call, wait } = countsOf(lane);
       const name = lane.templateId ?? t`agent`;
       const facts = t`level ${lane.depth}, ${states[lane.state]}; steps: ${step}, calls: ${call}, waits: ${wait}`;
-      return `${name}${lane.description === "" ? "" : ` ${lane.description}`}: ${facts}`;
+      return visible(`${name}${lane.description === "" ? "" : ` ${lane.description}`}: ${facts}`);
     },
     span: (span, now) =>
       [
-        `${kinds[span.kind]}${span.name === "" ? "" : ` ${span.name}`}`,
+        `${kinds[span.kind]}${span.name === "" ? "" : ` ${visible(span.name)}`}`,
         clockText(span.from, i18n.locale),
         ...(span.kind === "message" || span.kind === "error" ? [] : [durationText((span.to ?? now) - span.from), stateOf(span)]),
       ].join(", "),

@@ -35,6 +35,7 @@ CREATE TABLE "tenant_log" (
     "lost_at" TIMESTAMPTZ(3),
     "floor" BIGINT NOT NULL DEFAULT 0,
     "compacted" BIGINT NOT NULL DEFAULT 0,
+    "erased" BIGINT NOT NULL DEFAULT 0,
     "seq" INTEGER NOT NULL DEFAULT 0,
 
     CONSTRAINT "tenant_log_pkey" PRIMARY KEY ("tenant")
@@ -189,6 +190,8 @@ CREATE TABLE "tool_call" (
     "cached_from" TEXT,
     "todos" JSON,
     "erased_at" TIMESTAMPTZ(3),
+    "exit_code" INTEGER,
+    "hosts" JSONB,
 
     CONSTRAINT "tool_call_pkey" PRIMARY KEY ("id")
 );
@@ -430,6 +433,17 @@ CREATE TABLE "export" (
     "ended_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "export_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "erasure" (
+    "agent_id" TEXT NOT NULL,
+    "content" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "position" BIGINT NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "erasure_pkey" PRIMARY KEY ("agent_id","content")
 );
 
 -- CreateTable
@@ -777,6 +791,9 @@ CREATE TABLE "audit_call" (
     "root_id" TEXT,
     "risk" TEXT,
     "waited_ms" DOUBLE PRECISION,
+    "exit_code" INTEGER,
+    "hosts" TEXT[],
+    "model" TEXT,
 
     CONSTRAINT "audit_call_pkey" PRIMARY KEY ("id")
 );
@@ -809,9 +826,11 @@ CREATE TABLE "audit_quarter" (
     "timed" INTEGER NOT NULL,
     "sum_ms" DOUBLE PRECISION NOT NULL,
     "most_ms" DOUBLE PRECISION,
+    "durations" DECIMAL NOT NULL,
     "waited" INTEGER NOT NULL,
     "waited_ms" DOUBLE PRECISION NOT NULL,
     "most_waited_ms" DOUBLE PRECISION,
+    "waits" DECIMAL NOT NULL,
     "last_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "audit_quarter_pkey" PRIMARY KEY ("tenant","quarter","name","template_id","state","verdict")
@@ -1137,6 +1156,9 @@ ALTER TABLE "known_file" ADD CONSTRAINT "known_file_agent_id_fkey" FOREIGN KEY (
 ALTER TABLE "shell" ADD CONSTRAINT "shell_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
+ALTER TABLE "erasure" ADD CONSTRAINT "erasure_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
 ALTER TABLE "agent_request_part" ADD CONSTRAINT "agent_request_part_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
@@ -1246,6 +1268,8 @@ CREATE INDEX "audit_call_open" ON "audit_call" ("agent_id") WHERE "state" IN ('P
 CREATE INDEX "audit_call_error_type" ON "audit_call" ("tenant", "error_type", "created_at", "id") INCLUDE ("name", "agent_id", "duration_ms", "has_run", "template_id", "created_by", "state", "verdict") WHERE "error_type" IS NOT NULL;
 CREATE INDEX "audit_call_verdict" ON "audit_call" ("tenant", "verdict", "created_at", "id") INCLUDE ("name", "agent_id", "duration_ms", "has_run", "template_id", "created_by", "state", "error_type") WHERE "verdict" <> 'allow';
 CREATE INDEX "audit_call_deciders" ON "audit_call" USING gin ("deciders") WHERE "deciders" IS NOT NULL;
+CREATE INDEX "audit_call_hosts" ON "audit_call" USING gin ("hosts") WHERE "hosts" IS NOT NULL;
+CREATE INDEX "audit_call_exit_code" ON "audit_call" ("tenant", "exit_code", "created_at", "id") WHERE "exit_code" IS NOT NULL;
 -- Calls by the place of the configuration, or the stored rule, that decided; and by the rule's text, wherever it stands. By its digest: a rule may be longer than an entry.
 CREATE INDEX "audit_call_place" ON "audit_call" ("tenant", "place", "created_at", "id") WHERE "place" IS NOT NULL;
 CREATE INDEX "audit_call_rule" ON "audit_call" ("tenant", md5("rule"), "created_at", "id") WHERE "rule" IS NOT NULL;
@@ -1944,8 +1968,8 @@ BEGIN
       RAISE EXCEPTION 'agent % was interrupted', p_agent USING ERRCODE = 'TP002';
     END IF;
     UPDATE tool_call t SET
-      (state, attempt, effective_input, rule_values, input_hash, output, details, images, kept_output_bytes, error, is_error, explanation, verdict, hook_verdict, stages, started_at, completed_at, duration_ms, cached_from, updated_at) =
-      (SELECT r.state, r.attempt, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.images, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.verdict, r.hook_verdict, r.stages, r.started_at, r.completed_at, r.duration_ms, r.cached_from, r.updated_at
+      (state, attempt, effective_input, rule_values, input_hash, output, details, images, kept_output_bytes, error, is_error, explanation, verdict, hook_verdict, stages, started_at, completed_at, duration_ms, cached_from, exit_code, hosts, updated_at) =
+      (SELECT r.state, r.attempt, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.images, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.verdict, r.hook_verdict, r.stages, r.started_at, r.completed_at, r.duration_ms, r.cached_from, r.exit_code, r.hosts, r.updated_at
        FROM json_populate_record(t, v_item."set") r),
       audit_trail = t.audit_trail || (v_item.audit)::jsonb
     WHERE t.id = v_item.id AND t.agent_id IS NOT DISTINCT FROM p_agent AND t.state = (v_item."from")::tool_call_state
@@ -2459,6 +2483,20 @@ BEGIN
     ORDER BY w.id FOR NO KEY UPDATE OF w SKIP LOCKED
   ) UPDATE wait w SET due = policy_time() FROM asking a WHERE w.id = a.id;
 END
+$function$;
+
+
+-- Written by `npm run migration` from src/db/functions/percentile_of_classes.sql: change it there.
+-- A percentile of the times whose numbers by class are p_classes, as src/db/groups/duration-classes.ts computes them. To sort by.
+CREATE OR REPLACE FUNCTION percentile_of_classes(p_classes numeric, p_times bigint, p_fraction double precision)
+RETURNS double precision
+LANGUAGE sql IMMUTABLE
+AS $function$
+  SELECT min(c.ms) FILTER (WHERE c.upto > floor(r.rank)) * (1 - r.rank + floor(r.rank)) + min(c.ms) FILTER (WHERE c.upto > ceil(r.rank)) * (r.rank - floor(r.rank))
+  FROM (SELECT p_fraction * (p_times - 1) AS rank) r CROSS JOIN (
+    SELECT CASE WHEN d.place = 1 THEN 0 ELSE 0.001 * 1.04::float8 ^ (d.place - 1) * 2 / 2.04 END AS ms, sum(reverse(d.digits[1])::bigint) OVER (ORDER BY d.place) AS upto
+    FROM regexp_matches(reverse(p_classes::text), '.{1,8}', 'g') WITH ORDINALITY AS d(digits, place) WHERE d.digits[1] ~ '[1-9]'
+  ) c GROUP BY r.rank
 $function$;
 
 

@@ -1,8 +1,10 @@
-import type { OwnerChange } from "../../db/commit/change.ts";
+import type { OwnerChange, ToolCallPatch } from "../../db/commit/change.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import type { ToolCallSnapshot } from "../../events/snapshots.ts";
+import type { Json } from "../../lib/json.ts";
 import { visibleLine } from "../../lib/escape-hidden.ts";
 import { marked, byteLength } from "../../lib/text.ts";
+import { bashRun } from "../tools/bash/run.ts";
 import type { DigestedImage, ResultImage } from "../tools/images.ts";
 import { callStep, type ApprovalView, type CallFacts, type CallStep, type CallView, type Trail } from "./call.ts";
 import type { EndedOutcome } from "./outcome.ts";
@@ -24,16 +26,30 @@ type Tracing = { readonly trace: boolean } | null | undefined;
 /** The step of a call to its end. */
 export function endStep(call: CallView, outcome: EndedOutcome, at: Date, trail?: Trail): CallStep {
   const { keptOutputBytes } = outcome;
+  const hosts = hostsColumn(outcome);
   const common = { stages: outcome.stages, completedAt: at.toISOString(), durationMs: outcome.durationMs };
   if (outcome.kind === "refused") {
     const { refusal, said, soFar } = outcome;
     const { output, details } = said ?? refusedResult(refusal, soFar);
     const facts = { ...common, ...(said === null ? refusedFacts(refusal) : replacedFacts(refusal, said)), output };
-    return callStep(call, "FAILED", at, facts, { details, keptOutputBytes }, trail ?? refusedTrail(refusal));
+    return callStep(call, "FAILED", at, facts, { details, keptOutputBytes, ...hosts }, trail ?? refusedTrail(refusal));
   }
   const { output, details, cachedFrom, images } = outcome;
   const facts = { ...common, output, cachedFrom, ...imagesOf(images) };
-  return callStep(call, "COMPLETED", at, facts, { details, keptOutputBytes }, trail);
+  const exitCode = exitCodeOf(call, details);
+  return callStep(call, "COMPLETED", at, facts, { details, keptOutputBytes, exitCode, ...hosts }, trail);
+}
+
+/** The exit code in the result of a shell call; null for other tools, a background shell, and a command that a signal ended. */
+function exitCodeOf({ name }: Pick<CallView, "name">, details: Json): number | null {
+  if (name !== bashRun.name || typeof details !== "object" || details === null || !("code" in details)) return null;
+  const { code } = details;
+  return typeof code === "number" && Number.isInteger(code) ? code : null;
+}
+
+/** The column of a call's hosts. A run that asked for none leaves those of an earlier run. */
+export function hostsColumn({ hosts }: Pick<EndedOutcome, "hosts">): Pick<ToolCallPatch, "hosts"> {
+  return hosts.length === 0 ? {} : { hosts: [...hosts] };
 }
 
 /** The images of a call's result as its row names them. */

@@ -74,6 +74,7 @@ export async function endOfLater(
         warnings: [],
         files: [],
         refusedHosts: NO_HOSTS,
+        hosts: [],
         child: null,
         signal: AbortSignal.timeout(template.toolTimeoutMs),
         cachedFrom: null,

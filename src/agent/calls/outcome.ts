@@ -25,6 +25,8 @@ export type CallRecord = {
   readonly files: readonly NotedFile[];
   /** The hosts that it could not reach, and that a person may allow. */
   readonly refusedHosts: RefusedHosts;
+  /** The hosts that it asked to reach, by name, allowed or not. */
+  readonly hosts: readonly string[];
   /** The child that it starts; null for none. */
   readonly child: StartedChild | null;
 };

@@ -1,5 +1,5 @@
 import { mkdir, open, readdir, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, parse } from "node:path";
 import { byteLength, wholeCharacters } from "../../lib/text.ts";
 import { KEPT_BYTES, keptPieces } from "../workspace/output/segments.ts";
 
@@ -72,6 +72,20 @@ export class ToolOutputs {
     } finally {
       await file.close();
     }
+  }
+
+  /** The calls and shells of which something is kept here. */
+  async ids(): Promise<readonly string[]> {
+    const names = await readdir(this.#folder).catch(() => []);
+    return [...new Set(names.map((name) => parse(name).name))];
+  }
+
+  /** Removes what is kept of a call or a shell. False if a program still writes there. */
+  async remove(id: string): Promise<boolean> {
+    const paths = [this.#path(id), this.collecting(id), this.shell(id)];
+    if (paths.some((path) => this.#written.has(path))) return false;
+    for (const path of paths) await rm(path, { recursive: true, force: true });
+    return true;
   }
 
   async removeOlder(before: Date): Promise<number> {

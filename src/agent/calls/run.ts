@@ -93,13 +93,14 @@ async function runStages(ready: ReadyCall, scope: CallScope, interrupt: AbortSig
   const noted = used.files?.noted ?? [];
   // An interrupted or cancelled call asks no questions.
   const refusedHosts = used.hosts === null || isAborted(executed) ? NO_HOSTS : await used.hosts.refused();
+  const tried = used.hosts?.tried ?? [];
   const warnings = [...slow(tool.name, durationMs, template.slowToolMs), ...left(tool.name, leftOut.events)];
   const answer = executed.ok ? executed.value.answer : undefined;
   const child = answer instanceof ChildStarted ? answer.child : null;
   const isAsked = answer instanceof NeedsInput || answer instanceof AnswerKept;
   if (isAsked || answer instanceof Later || (answer instanceof ChildStarted && !answer.child.isBackground)) {
     const { bytes, problems } = await keep(services.outputs, ready.call.id, used.output, null);
-    const record = { stages: clock.stages, durationMs, files: noted, refusedHosts, keptOutputBytes: bytes, child };
+    const record = { stages: clock.stages, durationMs, files: noted, refusedHosts, hosts: tried, keptOutputBytes: bytes, child };
     const warned = { ...record, warnings: [...warnings, ...problems] };
     if (answer instanceof NeedsInput) return { kind: "asks", asked: answer, ...warned };
     if (answer instanceof AnswerKept) return { kind: "kept", kept: answer, ...warned };
@@ -119,6 +120,7 @@ async function runStages(ready: ReadyCall, scope: CallScope, interrupt: AbortSig
     warnings,
     files: noted,
     refusedHosts,
+    hosts: tried,
     signal: AbortSignal.any([interrupt, owner.lost]),
     cachedFrom: cached?.from ?? null,
     // Hosts are judged at each connection: such a result is not reused.
@@ -188,7 +190,7 @@ function left(toolName: string, events: number): CallWarning[] {
 }
 
 /** A call whose tool has answered, or whose answer was given later. */
-export type Ran = Pick<CallRecord, "durationMs" | "warnings" | "files" | "refusedHosts" | "child"> & {
+export type Ran = Pick<CallRecord, "durationMs" | "warnings" | "files" | "refusedHosts" | "hosts" | "child"> & {
   readonly call: Validated;
   readonly callId: string;
   /** The answer in any form: tools are other people's code. */
@@ -212,7 +214,7 @@ type EndScope = {
 
 /** The outcome of a call after its post hooks and the formatting. Never rejects. */
 export async function endRun({ services, agent, template }: EndScope, ran: Ran): Promise<EndedOutcome> {
-  const { call, callId, answer, soFar, durationMs, clock, output, files, refusedHosts, child } = ran;
+  const { call, callId, answer, soFar, durationMs, clock, output, files, refusedHosts, hosts, child } = ran;
   const { tool } = call;
   const hooked = await throughPostHooks(() => outcomeOf(answer, soFar, durationMs), call, { agent, template }, ran.signal);
   const warnings = [...ran.warnings, ...hooked.warnings];
@@ -223,6 +225,7 @@ export async function endRun({ services, agent, template }: EndScope, ran: Ran):
     keptOutputBytes: bytes,
     files,
     refusedHosts,
+    hosts,
     child,
   });
   if (hooked.withheldBy !== null) {

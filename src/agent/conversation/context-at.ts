@@ -47,7 +47,7 @@ const READ: Statement<StepRow, [agentId: string, step: number]> = {
       (SELECT json_build_object('id', c.id, 'to', c.to_ordinal, 'isErased', c.erased_at IS NOT NULL, 'step', c.applied_at_step) FROM compaction c
         WHERE ${APPLIED} AND c.method <> 'CLEARED' ORDER BY c.to_ordinal DESC, c.id DESC LIMIT 1) AS head,
       coalesce((SELECT max(c.to_ordinal) FROM compaction c WHERE ${APPLIED} AND c.method = 'CLEARED'), -1) AS "clearedTo",
-      EXISTS (SELECT FROM message m WHERE m.agent_id = s.agent_id AND m.ordinal < (s.request ->> 'length')::int AND m.content IS NULL) AS "isErased"
+      EXISTS (SELECT FROM message m WHERE m.agent_id = s.agent_id AND m.ordinal < (s.request ->> 'length')::int AND m.erased_at IS NOT NULL) AS "isErased"
     FROM step s CROSS JOIN LATERAL (SELECT ${PART("s.request ->> 'frame'")} AS frame) f WHERE s.agent_id = $1 AND s.step = $2`,
 };
 

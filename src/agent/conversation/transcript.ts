@@ -29,7 +29,7 @@ const MESSAGE_BYTES = 500;
 const IS_TASK = `(m.created_by IS NOT NULL AND (m.kind <> 'REMINDER'
     OR NOT EXISTS (SELECT FROM message p WHERE p.agent_id = m.agent_id AND p.ordinal = m.ordinal - 1 AND p.turn = m.turn)))`;
 
-const MESSAGE = `m.ordinal, m.kind, ${IS_TASK} AS "isOfPerson", coalesce(m.content, '[]'::json) AS content, m.bytes`;
+const MESSAGE = `m.ordinal, m.kind, ${IS_TASK} AS "isOfPerson", coalesce(m.content, '[]'::json) AS content, CASE WHEN m.content IS NULL THEN 0 ELSE m.bytes END AS bytes, m.content IS NULL AS "isErased"`;
 
 type Load = [agentId: string, earliest: number, length: number, bytes: number, compactedTo: number, wordsFrom: number];
 

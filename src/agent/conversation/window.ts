@@ -20,6 +20,8 @@ export type TranscriptMessage = {
   readonly isOfPerson: boolean;
   readonly content: readonly StoredBlock[];
   readonly bytes: number;
+  /** True if retention erased its content. Absent for one that its owner added. */
+  readonly isErased?: boolean;
 };
 
 /** A message with its images. */
@@ -48,14 +50,26 @@ export function windowOf(
   compacted: Compacted,
   size: number | null,
 ): readonly TranscriptMessage[] {
-  const after = messages.filter(({ ordinal }) => ordinal > compacted.to);
+  const left = messages.filter(({ isErased }) => isErased !== true);
+  const after = left.filter(({ ordinal }) => ordinal > compacted.to);
   const whole = after.slice(Math.max(0, firstWhole(after)));
   const kept = size === null ? whole : contextWindow(whole, size);
-  const task = messages.findLast(({ isOfPerson }) => isOfPerson);
+  const task = left.findLast(({ isOfPerson }) => isOfPerson);
   const withTask = task === undefined || kept.includes(task) ? kept : [task, ...kept];
-  const shown = compacted.to < 0 ? withOmissionNoted(withTask) : [beginning(messages, task, compacted), ...withTask];
+  const noted = left.length < messages.length && compacted.to < 0 ? [ERASED, ...withTask] : withOmissionNoted(withTask);
+  const shown = compacted.to < 0 ? noted : [beginning(left, task, compacted), ...withTask];
   return withinImageBudget(shown.map((message) => (message.ordinal <= compacted.clearedTo ? cleared(message) : message)));
 }
+
+/** Stands for the messages of a conversation that were erased: whole turns from its beginning. */
+const ERASED_NOTE = "[The earlier part of this conversation was erased, as its retention time had passed.]";
+const ERASED: TranscriptMessage = {
+  ordinal: -1,
+  kind: "USER",
+  isOfPerson: false,
+  content: [{ type: "text", text: ERASED_NOTE }],
+  bytes: Buffer.byteLength(ERASED_NOTE),
+};
 
 /** Results whose calls are left out are no beginning. */
 function firstWhole(messages: readonly TranscriptMessage[]): number {

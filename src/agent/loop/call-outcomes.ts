@@ -49,9 +49,9 @@ export class CallOutcomes {
         message: `the result could not be stored: ${problem}`,
         cause: {},
       } as const;
-      const { stages, durationMs, warnings, keptOutputBytes } = outcome;
+      const { stages, durationMs, warnings, keptOutputBytes, hosts } = outcome;
       const nothing = { said: null, soFar: null, files: [], refusedHosts: NO_HOSTS, child: null } as const;
-      await owner.commit(end({ ...nothing, kind: "refused", refusal, stages, durationMs, warnings, keptOutputBytes }));
+      await owner.commit(end({ ...nothing, kind: "refused", refusal, stages, durationMs, warnings, keptOutputBytes, hosts }));
       results.clear();
     };
     if (outcome.refusedHosts.asked.length > 0) await this.#endAsking(call.id, (now) => end(outcome, now));

@@ -1,3 +1,4 @@
+import { CONTENT, EVENTS } from "./content-views.ts";
 import type { Column, View } from "./view.ts";
 
 const relay = (type: string, id: string): Column => [
@@ -45,6 +46,27 @@ const TOOL_CALL: View = {
     ["copy_of", "t.copied_from", "Original call, if a fork copied this one."],
     ["cached_from", "t.cached_from", "Earlier call whose result was reused."],
     ["erased_at", "t.erased_at", "Time at which its input and result were erased."],
+    [
+      "model",
+      "(SELECT s.model FROM step s WHERE s.agent_id = t.agent_id AND s.step = t.step)",
+      "Name of the configured model whose step made the call.",
+    ],
+    ["exit_code", "t.exit_code", "Exit code of a shell call; null for other tools, and if a signal ended the command."],
+    [
+      "hosts",
+      "CASE WHEN t.hosts IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(t.hosts)) END",
+      "Hosts that it asked to reach, allowed or not; null for none.",
+    ],
+    [
+      "risk",
+      "(SELECT upper((array_agg(p.risk ORDER BY p.risk_rank DESC))[1]) FROM approval p WHERE p.tool_call_id = t.id)",
+      "Highest risk of its approvals; null without any.",
+    ],
+    [
+      "waited_ms",
+      "(SELECT sum(extract(epoch FROM p.closed_at - p.requested_at)::float8 * 1000) FROM approval p WHERE p.tool_call_id = t.id)",
+      "Times from request to end of its approvals in ms, summed up; null without a closed one.",
+    ],
   ],
 };
 
@@ -190,9 +212,6 @@ const MESSAGE: View = {
   ],
 };
 
-/** Private events are left out: who has snoozed which approval. */
-const EVENTS = "(SELECT * FROM event WHERE kind <> 'SNOOZE_CHANGED') e";
-
 const EVENT: View = {
   schema: "bi",
   name: "event",
@@ -260,82 +279,6 @@ const RULE: View = {
     ["last_used_at", "r.last_used_at", "Start of the last of these calls."],
   ],
 };
-
-/** The texts, a grant of their own. JSON is text here: its columns could be neither compared nor grouped. */
-const CONTENT: readonly View[] = [
-  {
-    schema: "bi_content",
-    name: "tool_call",
-    meaning: "Inputs and results of tool calls, null where they were erased.",
-    tables: "tool_call t",
-    of: "t",
-    columns: [
-      ["call_id", "t.id", "Id of the call."],
-      ["requested_input", "t.requested_input::text", "Input given by the model, as JSON."],
-      ["input", "t.effective_input::text", "Input that was validated, evaluated and run, as JSON."],
-      ["output", "t.output", "Result as the model reads it."],
-      ["details", "t.details::text", "Result for programs, as JSON."],
-    ],
-  },
-  {
-    schema: "bi_content",
-    name: "approval",
-    meaning: "Inputs and reasons of approvals.",
-    tables: "approval p",
-    of: "p",
-    columns: [
-      ["approval_id", "p.id", "Id of the approval."],
-      ["reason", "p.reason", "Reason why approval is needed."],
-      ["input", "p.input::text", "Input to approve, as JSON."],
-    ],
-  },
-  {
-    schema: "bi_content",
-    name: "decision",
-    meaning: "Notes and edited inputs of decisions.",
-    tables: "decision d",
-    of: "d",
-    columns: [
-      ["approval_id", "d.approval_id", "Approval that was decided."],
-      ["decided_by", "d.actor_id", "Actor that decided."],
-      ["note", "d.note", "Note given with the decision."],
-      ["input", "d.input::text", "Input that was allowed instead, as JSON."],
-    ],
-  },
-  {
-    schema: "bi_content",
-    name: "message",
-    meaning: "Contents of messages.",
-    tables: "message m",
-    of: "m",
-    columns: [
-      ["message_id", "m.id", "Id of the message."],
-      ["content", "m.content::text", "Content blocks, as JSON."],
-    ],
-  },
-  {
-    schema: "bi_content",
-    name: "event",
-    meaning: "Payloads of events.",
-    tables: EVENTS,
-    of: "e",
-    columns: [
-      ["position", "e.position", "Position in the log of the tenant."],
-      ["payload", "e.payload::text", "Payload, as JSON."],
-    ],
-  },
-  {
-    schema: "bi_content",
-    name: "agent",
-    meaning: "Titles of agents.",
-    tables: "agent a",
-    of: "a",
-    columns: [
-      ["agent_id", "a.id", "Id of the agent."],
-      ["title", "a.title", "Title for people."],
-    ],
-  },
-];
 
 /** All views, in the order of the page. */
 export const VIEWS: readonly View[] = [TOOL_CALL, APPROVAL, DECISION, STEP, TURN, MESSAGE, EVENT, AGENT, RULE, ...CONTENT];

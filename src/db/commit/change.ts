@@ -49,6 +49,8 @@ export type ToolCallPatch = { readonly state: ToolCallState; readonly updatedAt:
     | "completedAt"
     | "durationMs"
     | "cachedFrom"
+    | "exitCode"
+    | "hosts"
   >
 >;
 
@@ -71,10 +73,7 @@ export type StepEnd = Row<
   >
 > & { readonly request: SentRecord | null };
 
-/**
- * The number of changes of the stored rules of a tenant, and of those of one agent. `until`: the first end of one of the
- * rules (ISO 8601), null for none.
- */
+/** Numbers of changes of the stored rules of a tenant, and of an agent. `until`: the first end of a rule (ISO 8601). */
 export type RulesVersion = { readonly ofTenant: number; readonly ofAgent: number; readonly until: string | null };
 
 /** The decision, or the version of the stored rules, by which a call starts: the start is refused if it no longer stands. */

@@ -106,6 +106,8 @@ export const TOOL_CALL_PATCH = {
   completedAt: "timestamptz?",
   durationMs: "double precision?",
   cachedFrom: "text?",
+  exitCode: "int?",
+  hosts: "jsonb?",
   updatedAt: "timestamptz",
 } as const satisfies ColumnsOf<ToolCallPatch>;
 

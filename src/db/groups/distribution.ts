@@ -5,11 +5,13 @@ export type Distribution = {
   readonly most: number | null;
   /** p50, p90, p95 and p99; null also if they were not requested. */
   readonly percentiles: readonly number[] | null;
+  /** Of the percentiles; 0 if they are exact. */
+  readonly relativeError: number;
 };
 
-export const NO_TIMES: Distribution = { count: 0, mean: null, most: null, percentiles: null };
+export const NO_TIMES: Distribution = { count: 0, mean: null, most: null, percentiles: null, relativeError: 0 };
 
-const PERCENTILES = [0.5, 0.9, 0.95, 0.99] as const;
+export const PERCENTILES = [0.5, 0.9, 0.95, 0.99] as const;
 
 /** The aggregates of the times in `column` of the rows of the condition. Percentiles sort all times. */
 export function timesSql(name: string, column: string, condition: string, hasPercentiles: boolean): string {
@@ -36,5 +38,5 @@ export function distribution(
   percentiles: readonly (number | null)[] | null,
 ): Distribution {
   if (count === 0) return NO_TIMES;
-  return { count, mean, most, percentiles: percentiles?.flatMap((value) => value ?? []) ?? null };
+  return { count, mean, most, percentiles: percentiles?.flatMap((value) => value ?? []) ?? null, relativeError: 0 };
 }

@@ -30,6 +30,10 @@ export type GroupedSource<Name extends string, Measure extends string> = {
   /** Aggregates over `columns`, and their names in order. */
   readonly figures: string;
   readonly names: readonly string[];
+  /** True if `figures` over the figures of parts are the figures of the whole. The rows are then read once. */
+  readonly areAdditive: boolean;
+  /** The SQL by which a figure is sent, over its name. */
+  readonly sent: (name: string) => string;
   /** Further aggregates of a group `t`, for `actorKind`. */
   readonly examples: string;
   /** The kind of the actor that a group `t` has in common; `NULL` for other dimensions. `value` is the actor's id. */
@@ -54,6 +58,9 @@ export type Groups<Name extends string, Figures> = {
   /** Null if it was not requested. */
   readonly total: Figures | null;
 };
+
+/** Of sources that have rows only: figures are those of all rows, and are sent as they are. */
+export const OF_ROWS = { areAdditive: false, sent: (name: string): string => name } as const;
 
 export type GroupedRow<FiguresRow> = FiguresRow & {
   readonly kind: "group" | "point" | "total" | null;
@@ -118,6 +125,7 @@ export function groupedSql<Name extends string, Measure extends string>(
   parameters: Values,
 ): string {
   const { open, isKnown, found, join, columns, dimensions, having, figures, names, examples, actorKind, measures } = source;
+  const { areAdditive, sent } = source;
   const keys = by.map((_dimension, index) => `d${index}`);
   const keyed = by.map((dimension, index) => {
     const { sql, isNullable } = dimensions[dimension];
@@ -129,20 +137,28 @@ export function groupedSql<Name extends string, Measure extends string>(
   const sort = order.direction === "asc" ? "ASC" : "DESC";
   const places = [`${measures[order.measure]} ${sort} NULLS LAST`, ...keys.map((key) => `${key} COLLATE "C"`)];
   const same = ["true", ...keys.map((key) => `t.${key} = c.${key}`)].join(" AND ");
+  const parted = areAdditive ? "parts" : "grouped";
   const series =
     edges === null
       ? ""
-      : ` UNION ALL SELECT 'point', t.place, c.bucket, 0, '{}', '{}', ${figures} FROM grouped c JOIN (SELECT ${["place", ...keys].join(", ")} FROM top) t ON ${same} GROUP BY t.place, c.bucket`;
-  const total = hasTotal ? ` UNION ALL SELECT 'total', 0, 0, 0, '{}', '{}', ${figures} FROM found` : "";
+      : ` UNION ALL SELECT 'point', t.place, c.bucket, 0, '{}', '{}', ${figures} FROM ${parted} c JOIN (SELECT ${["place", ...keys].join(", ")} FROM top) t ON ${same} GROUP BY t.place, c.bucket`;
+  const total = hasTotal
+    ? ` UNION ALL SELECT 'total', 0, 0, 0, '{}', '{}', ${figures} FROM ${areAdditive ? parted : "found"}`
+    : "";
   const parts = [
     ...open,
     `found AS NOT MATERIALIZED (${found})`,
     `grouped AS NOT MATERIALIZED (SELECT ${[...columns, `${bucketSql(source.time, edges, parameters)} AS bucket`, ...keyed].join(", ")} FROM found c ${join})`,
-    `groups AS MATERIALIZED (SELECT ${[...keys, examples, figures].join(", ")} FROM grouped ${keys.length === 0 ? "" : `GROUP BY ${keys.join(", ")} HAVING ${having}`})`,
+    ...(areAdditive
+      ? [
+          `parts AS MATERIALIZED (SELECT ${[...keys, "bucket", figures].join(", ")} FROM grouped GROUP BY ${[...keys, "bucket"].join(", ")})`,
+        ]
+      : []),
+    `groups AS MATERIALIZED (SELECT ${[...keys, examples, figures].join(", ")} FROM ${parted} ${keys.length === 0 ? "" : `GROUP BY ${keys.join(", ")} HAVING ${having}`})`,
     `top AS MATERIALIZED (SELECT g.*, (row_number() OVER (ORDER BY ${places.join(", ")}))::int AS place FROM groups g ORDER BY place LIMIT ${parameters.add(most)})`,
   ];
   return `WITH ${parts.join(", ")}
-    SELECT r.* FROM ${isKnown} LEFT JOIN LATERAL (
+    SELECT ${["kind", "place", "bucket", "groups", "key", "kinds"].map((name) => `r.${name}`).join(", ")}, ${names.map((name) => `${sent(`r.${name}`)} AS ${name}`).join(", ")} FROM ${isKnown} LEFT JOIN LATERAL (
       SELECT 'group' AS kind, t.place, 0 AS bucket, (SELECT count(*) FROM groups)::int AS groups, ARRAY[${keys.join(", ")}]::text[] AS key, ARRAY[${kinds.join(", ")}]::text[] AS kinds, ${names.join(", ")} FROM top t${series}${total}
     ) r ON true`;
 }

@@ -40,7 +40,22 @@ export function removalTime(endedAt: Date): Date {
 
 export function storedFilter({ from, to, ...rest }: ExportFilter): JsonObject {
   const { visible, agentIds, templateIds, tools, states, errorTypes, verdicts, rules, places, createdBy, decidedBy } = rest;
-  const lists = { visible, agentIds, templateIds, tools, states, errorTypes, verdicts, rules, places, createdBy, decidedBy };
+  const { exitCodes, hosts } = rest;
+  const lists = {
+    visible,
+    agentIds,
+    templateIds,
+    tools,
+    states,
+    errorTypes,
+    verdicts,
+    rules,
+    places,
+    createdBy,
+    decidedBy,
+    hosts,
+    exitCodes,
+  };
   return {
     ...Object.fromEntries(Object.entries(lists).map(([name, values]) => [name, values === null ? null : [...values]])),
     from: from?.toISOString() ?? null,
@@ -52,5 +67,11 @@ export function storedFilter({ from, to, ...rest }: ExportFilter): JsonObject {
 /** The filter that `storedFilter` wrote. */
 export function readFilter(stored: JsonObject): ExportFilter {
   const time = (value: unknown): Date | null => (typeof value === "string" ? new Date(value) : null);
-  return { ...(stored as unknown as ExportFilter), from: time(stored["from"]), to: time(stored["to"]) };
+  return {
+    exitCodes: null,
+    hosts: null,
+    ...(stored as unknown as Omit<ExportFilter, "exitCodes" | "hosts">),
+    from: time(stored["from"]),
+    to: time(stored["to"]),
+  };
 }

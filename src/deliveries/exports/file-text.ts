@@ -1,7 +1,8 @@
 import type { ExportFormat } from "../../db/commit/export-rows.ts";
 import { csvLine, type CsvCell } from "../../lib/csv.ts";
 
-export type CellValue = string | number | boolean | bigint | Date | null;
+/** The value of a cell: a list holds names without commas. */
+export type CellValue = string | number | boolean | bigint | Date | readonly string[] | null;
 
 /** The columns of a file, in order, and the text of its beginning and of a row. */
 export type FileText = {
@@ -25,11 +26,17 @@ export function fileText(format: ExportFormat, columns: readonly string[]): File
 }
 
 function csvCell(value: CellValue): CsvCell {
-  return value === null ? null : { text: String(plain(value)), isNumber: typeof value !== "string" };
+  if (value === null) return null;
+  if (isList(value)) return { text: value.join(", "), isNumber: false };
+  return { text: String(plain(value)), isNumber: typeof value !== "string" };
 }
 
 function jsonLine(columns: readonly string[], values: readonly CellValue[]): string {
   return `${JSON.stringify(Object.fromEntries(columns.map((column, index) => [column, plain(values[index] ?? null)])))}\n`;
+}
+
+function isList(value: CellValue): value is readonly string[] {
+  return Array.isArray(value);
 }
 
 function plain<Value extends CellValue>(value: Value): Exclude<Value, Date | bigint> | string | number {

@@ -140,7 +140,7 @@ export function columnsOf({ what, hasTexts }: Pick<Export, "what" | "hasTexts">)
 
 /** The conditions of a filter that these rows do not have. */
 export function foreignConditions(what: ExportSubject, filter: ExportFilter): readonly string[] {
-  const ofCalls = ["states", "errorTypes", "verdicts", "rules", "places", "minDurationMs"] as const;
+  const ofCalls = ["states", "errorTypes", "verdicts", "rules", "places", "minDurationMs", "exitCodes", "hosts"] as const;
   const foreign = what === "TOOL_CALLS" ? [] : what === "APPROVALS" ? ofCalls : ([...ofCalls, "tools", "decidedBy"] as const);
   return foreign.filter((name) => filter[name] !== null);
 }

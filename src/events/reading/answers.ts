@@ -73,7 +73,7 @@ export class Answers {
    */
   after(place: number, isFirst: boolean, head: LogHead): EncodedPage | null {
     const page = this.#kept.get(place)?.page;
-    if (page === undefined || place < head.floor) return null;
+    if (page === undefined || place < Math.max(head.floor, head.erased)) return null;
     // An empty page is for new readers only. Its head, and the rows of an answer, are valid until the log grows.
     const isNews = isFirst || page.told.covered > place;
     const holds = page.isLasting && !page.told.isAtHead;

@@ -162,6 +162,7 @@ export class Tail {
     if (this.#isClosed) return;
     // Retention may have moved the log's floor: waiting feeds below it must learn that.
     this.#head = { ...page.head, position: this.#head.position };
+    this.#forget(page.head.erased);
     const news = page.events.filter((event) => event.position > this.#head.position);
     if (page.covered - this.#head.position > news.length) this.#startAfter(page.covered, news);
     else this.#extend([...news, ...this.#takeAhead(Math.max(page.covered, this.#head.position))]);
@@ -191,6 +192,18 @@ export class Tail {
     if (this.#bytes > KEPT_BYTES) this.#drop();
     this.#wake(events);
     if (Math.floor(before / SKIP_CHECK) !== Math.floor(last.position / SKIP_CHECK)) this.#wakeSkipped();
+  }
+
+  /** Events up to this position were erased since, or may have been. */
+  #forget(erased: number): void {
+    this.#dropFirst(Math.max(0, Math.min(erased - this.#floor, this.#events.length)));
+  }
+
+  #dropFirst(count: number): void {
+    const dropped = this.#events.slice(0, count);
+    this.#events = this.#events.slice(count);
+    this.#floor += count;
+    this.#move(-dropped.reduce((sum, event) => sum + heldBytes(event), 0));
   }
 
   /** If the log has holes left by retention, events before their end are not kept in memory. */
@@ -225,9 +238,7 @@ export class Tail {
       freed += heldBytes(event);
       count += 1;
     }
-    this.#move(-freed);
-    this.#events = this.#events.slice(count);
-    this.#floor += count;
+    this.#dropFirst(count);
   }
 
   #wake(events: readonly TimelineEvent[]): void {

@@ -5,7 +5,7 @@ import { withCause } from "../../lib/text.ts";
 import type { Bell } from "../bell/bell.ts";
 import type { TimelineEvent } from "../event.ts";
 import type { LogPage, StorageOutage } from "../log-page.ts";
-import type { Scope } from "../cursor.ts";
+import type { LogHead, Scope } from "../cursor.ts";
 import type { EventLog } from "../log.ts";
 import { TickBudget } from "./tick-budget.ts";
 import { Tail, type TailBudget } from "./tail.ts";
@@ -167,19 +167,20 @@ export class Tails {
     }
   }
 
-  async #heads(): Promise<ReadonlyMap<string, number>> {
+  async #heads(): Promise<ReadonlyMap<string, LogHead>> {
     const tails = await Promise.allSettled([...this.#followed].map(async ([tenant, { tail }]) => [tenant, await tail] as const));
-    return new Map(
-      tails.flatMap((tail) => (tail.status === "fulfilled" ? [[tail.value[0], tail.value[1].head.position] as const] : [])),
-    );
+    return new Map(tails.flatMap((tail) => (tail.status === "fulfilled" ? [[tail.value[0], tail.value[1].head] as const] : [])));
   }
 
   async #poll(): Promise<void> {
     if (this.#followed.size === 0 || this.outage !== null) return;
     const before = await this.#heads();
     const positions = await this.#log.positions([...before.keys()]);
-    for (const [tenant, position] of positions) if (position > (before.get(tenant) ?? 0)) void this.#refresh(tenant);
+    for (const { tenant, position, erased } of positions) {
+      const known = before.get(tenant);
+      if (known !== undefined && (position > known.position || erased > known.erased)) void this.#refresh(tenant);
+    }
     // A log never becomes shorter by itself.
-    if ([...positions].some(([tenant, position]) => position < (before.get(tenant) ?? 0))) await this.#onShorter();
+    if (positions.some(({ tenant, position }) => position < (before.get(tenant)?.position ?? 0))) await this.#onShorter();
   }
 }

@@ -11,6 +11,11 @@ export function keyText<Dimension extends string>({ key }: Keyed<Dimension>, dim
   return key.get(dimension)?.value ?? null;
 }
 
+export function keyNumber<Dimension extends string>(group: Keyed<Dimension>, dimension: Dimension): number | null {
+  const value = keyText(group, dimension);
+  return value === null ? null : Number(value);
+}
+
 /** The value of a dimension, if this version knows it. */
 export function keyAmong<Dimension extends string, Value extends string>(
   { key }: Keyed<Dimension>,

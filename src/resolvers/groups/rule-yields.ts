@@ -1,5 +1,6 @@
 import { NO_CALLS, type CallFigures } from "../../agent/calls/audit/groups/figures.ts";
 import { callGroups } from "../../agent/calls/audit/groups/groups.ts";
+import { matchesOfRules, type RuleMatches } from "../../agent/calls/audit/rule-matches.ts";
 import { isHostRule } from "../../agent/policy/hosts/host-rule.ts";
 import { auditFilter } from "../tool-audit.ts";
 import type { Context } from "../context.ts";
@@ -10,6 +11,8 @@ export type RuleYield = {
   readonly rule: ListedRule;
   /** Of the calls that a rule of this list and text decided. Null for a rule of hosts. */
   readonly figures: CallFigures | null;
+  /** The calls that it matches; null for a rule of hosts, and if not requested. */
+  readonly matches: (RuleMatches & { readonly examined: number; readonly isPartial: boolean }) | null;
 };
 
 /** The yield of each rule of a template, in the order of its lists; null if the actor may not read it. */
@@ -17,27 +20,37 @@ export async function ruleYields(
   context: Context,
   templateId: string,
   range: Pick<GroupRange, "from" | "to">,
+  { withMatches }: { readonly withMatches: boolean },
 ): Promise<readonly RuleYield[] | null> {
   const permission = permissionOf(context, templateNamed(context, templateId).configured);
   if (permission === null) return null;
   const { from, to } = readRange(range, MOST_GROUPS, new Date());
   const rules = rulesOf(permission);
   const filter = auditFilter(context, { templateIds: [templateId], rules: rules.map(decidedBy), created: { from, to } });
-  const { groups } = await context.expensive.run(context.actor, () =>
-    callGroups(context.services.reads, filter, {
+  const { reads } = context.services;
+  const { groups, matches } = await context.expensive.run(context.actor, async () => ({
+    ...(await callGroups(reads, filter, {
       by: ["RULE"],
       edges: null,
       order: { measure: "CALLS", direction: "desc" },
       most: MOST_GROUPS,
       percentiles: { duration: false, waited: false },
       hasTotal: false,
-    }),
-  );
-  const figures = new Map(groups.map((group) => [group.key.get("RULE")?.value, group.figures]));
-  return rules.map((rule) => ({
-    rule,
-    figures: isHostRule(rule.rule) ? null : (figures.get(decidedBy(rule)) ?? NO_CALLS),
+    })),
+    matches: withMatches ? await matchesOfRules(reads, { tenant: context.tenant, templateId, from, to }, permission) : null,
   }));
+  const figures = new Map(groups.map((group) => [group.key.get("RULE")?.value, group.figures]));
+  return rules.map((rule) => {
+    const matched = matches?.ofRule.get(rule.place);
+    return {
+      rule,
+      figures: isHostRule(rule.rule) ? null : (figures.get(decidedBy(rule)) ?? NO_CALLS),
+      matches:
+        matches === null || matched === undefined
+          ? null
+          : { ...matched, examined: matches.examined, isPartial: matches.isPartial },
+    };
+  });
 }
 
 /** A rule as the explanations of calls name it. */

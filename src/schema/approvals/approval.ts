@@ -134,7 +134,12 @@ export const Approval = builder.prismaNode("Approval", {
       description:
         "SHA-256 over the RFC 8785 form of everything that determines the approved action. ALLOW and RETRY must return it. Null for kinds that do not need it.",
     }),
-    reason: t.exposeString("reason", { nullable: true, description: "Reason why approval is needed. Null if it was erased." }),
+    reason: t.string({
+      nullable: true,
+      description: "Reason why approval is needed. Null if it was erased.",
+      select: { reason: true, erasedAt: true },
+      resolve: ({ reason, erasedAt }) => (erasedAt === null ? reason : null),
+    }),
     risk: t.field({
       type: Risk,
       description: "Risk of the action.",

@@ -17,7 +17,9 @@ const BlockEvent = builder.interfaceRef<EventView<BodyOf<BlockKind>>>("BlockEven
 const ChunkEvent = builder.interfaceRef<EventView<BodyOf<"TEXT_CHUNK" | "THINK_CHUNK">>>("ChunkEvent").implement({
   description: "A piece of a block.",
   interfaces: [TimelineEvent, BlockEvent],
-  fields: (t) => ({ delta: t.string({ description: "Text to append to the block.", resolve: ({ body }) => body.delta }) }),
+  fields: (t) => ({
+    delta: t.string({ description: "Text to append to the block. Empty if it was erased.", resolve: ({ body }) => body.delta }),
+  }),
 });
 
 const BlockEndEvent = builder.interfaceRef<EventView<BodyOf<"TEXT_CHUNK_END" | "THINK_CHUNK_END">>>("BlockEndEvent").implement({

@@ -74,7 +74,10 @@ eventType("AGENT_SPAWNED").implement({
   interfaces: [TimelineEvent, ChildEvent],
   fields: (t) => ({
     templateId: t.id({ description: "Template of the agent that was started.", resolve: ({ body }) => body.templateId }),
-    description: t.string({ description: "Its task in a few words.", resolve: ({ body }) => body.description }),
+    description: t.string({
+      description: "Its task in a few words. Empty if it was erased.",
+      resolve: ({ body }) => body.description ?? "",
+    }),
     isBackground: t.boolean({ description: "True if the call does not wait for it.", resolve: ({ body }) => body.isBackground }),
   }),
 });
@@ -84,7 +87,7 @@ eventType("AGENT_RETURNED").implement({
   interfaces: [TimelineEvent, ChildEvent],
   fields: (t) => ({
     outcome: t.field({ type: ChildOutcome, description: "How it ended.", resolve: ({ body }) => body.outcome }),
-    answer: t.string({ description: "Beginning of its answer.", resolve: ({ body }) => body.text }),
+    answer: t.string({ description: "Beginning of its answer. Empty if it was erased.", resolve: ({ body }) => body.text ?? "" }),
   }),
 });
 

@@ -1,5 +1,5 @@
 import type { ExportFormat as Format, ExportState as State, ExportSubject as Subject } from "../../db/commit/export-rows.ts";
-import { KEPT_DAYS, MOST_RUNNING } from "../../deliveries/exports/export.ts";
+import { KEPT_DAYS, MOST_RUNNING, removalTime } from "../../deliveries/exports/export.ts";
 import {
   cancelExport,
   createExport,
@@ -109,6 +109,13 @@ export const Export = builder.prismaNode("Export", {
     }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "Time of the request." }),
     endedAt: t.expose("endedAt", { type: "DateTime", nullable: true, description: "Time of its end. Null while it is RUNNING." }),
+    expiresAt: t.field({
+      type: "DateTime",
+      nullable: true,
+      description: `Time at which the servers remove it with its file, ${KEPT_DAYS} days after its end. Null while it is RUNNING.`,
+      select: { endedAt: true },
+      resolve: ({ endedAt }) => (endedAt === null ? null : removalTime(endedAt)),
+    }),
   }),
 });
 

@@ -58,6 +58,9 @@ export const Distribution = builder.objectRef<Times>("Distribution").implement({
     p90: t.float({ nullable: true, description: "90th percentile.", resolve: ({ percentiles }) => percentiles?.[1] ?? null }),
     p95: t.float({ nullable: true, description: "95th percentile.", resolve: ({ percentiles }) => percentiles?.[2] ?? null }),
     p99: t.float({ nullable: true, description: "99th percentile.", resolve: ({ percentiles }) => percentiles?.[3] ?? null }),
+    relativeError: t.exposeFloat("relativeError", {
+      description: "Bound of the relative error of the percentiles, for example 0.02. 0 if they are exact.",
+    }),
     most: t.exposeFloat("most", { nullable: true, description: "Longest time." }),
   }),
 });

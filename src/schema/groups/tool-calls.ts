@@ -6,7 +6,7 @@ import { RISKS } from "../../agent/tools/tool.ts";
 import { ToolCallState as States } from "../../db/generated/enums.ts";
 import { TOOL_CALL_ERROR_TYPES } from "../../events/snapshots.ts";
 import { globalId } from "../../lib/global-id.ts";
-import { keyActor, keyAgent, keyAmong, keyText } from "../../resolvers/groups/keys.ts";
+import { keyActor, keyAgent, keyAmong, keyNumber, keyText } from "../../resolvers/groups/keys.ts";
 import { toolCallGroups } from "../../resolvers/groups/tool-calls.ts";
 import { ActorRef } from "../actor.ts";
 import { builder, described } from "../builder.ts";
@@ -29,6 +29,9 @@ const ToolCallDimension = builder.enumType("ToolCallDimension", {
     PLACE: "Place of the rule in the configuration, as in `explanation.place`.",
     RISK: "Highest risk of its approvals.",
     DECIDER: "Actor that decided on it. A call with decisions of several people is of several groups.",
+    EXIT_CODE: "Exit code of a shell call.",
+    HOST: "Host that it asked to reach, allowed or not. A call with several hosts is of several groups.",
+    MODEL: "Name of the configured model whose step made the call.",
   }),
 });
 
@@ -148,6 +151,9 @@ const ToolCallGroup = builder.objectRef<CallGroup>("ToolCallGroup").implement({
       description: "DECIDER.",
       resolve: (group) => keyActor(group, "DECIDER"),
     }),
+    exitCode: t.int({ nullable: true, description: "EXIT_CODE.", resolve: (group) => keyNumber(group, "EXIT_CODE") }),
+    host: t.string({ nullable: true, description: "HOST.", resolve: (group) => keyText(group, "HOST") }),
+    model: t.string({ nullable: true, description: "MODEL.", resolve: (group) => keyText(group, "MODEL") }),
     figures: t.expose("figures", { type: ToolCallFigures, complexity: 1, description: "Figures of all its calls." }),
     series: t.field({
       type: [ToolCallFigures],

@@ -31,6 +31,8 @@ export const ToolCallFilter = builder.inputType("ToolCallFilter", {
     createdBy: t.idList({ description: "Calls of agents created by one of these actors, given by `ActorRef.id` or `actorId`." }),
     decidedBy: t.idList({ description: "Calls with a decision by one of these actors, given by `ActorRef.id` or `actorId`." }),
     minDurationMs: t.float({ description: "Calls whose `durationMs` is at least this value." }),
+    exitCodes: t.intList({ description: "Shell calls that ended with one of these exit codes." }),
+    hosts: t.stringList({ description: "Calls that asked to reach one of these hosts, by name without a port." }),
   }),
 });
 

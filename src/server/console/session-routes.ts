@@ -7,7 +7,8 @@ import type { Logger } from "../../telemetry/log.ts";
 import { headersOf, sourceOf, type Access } from "../access.ts";
 import { askerOf, authenticate, bearerToken, credentialsOf, type Authentication, type Identified } from "../authenticate.ts";
 import type { SharedContext } from "../context.ts";
-import { addressOf, type FailedSignIns } from "./failed-sign-ins.ts";
+import { addressOf, type TokenGuesses } from "../token-guesses.ts";
+import type { FailedSignIns } from "./failed-sign-ins.ts";
 import { returnTo } from "./return-to.ts";
 import { CONSOLE_HEADER, isOfOwnPage, removedCookies, requestSecret, sessionCookie, transportOf } from "./session-cookie.ts";
 import { beginSession, logOut } from "./session-rows.ts";
@@ -17,7 +18,7 @@ export const SESSION_PATH = "/console/session";
 const BODY_BYTES = 8 * 1024;
 
 export type SessionServices = Pick<SharedContext, "services" | "admissions"> &
-  Access & { readonly failedSignIns: FailedSignIns; readonly logger: Logger };
+  Access & { readonly failedSignIns: FailedSignIns; readonly guesses: TokenGuesses; readonly logger: Logger };
 
 type Refused = { readonly status: number; readonly code: string; readonly message: string; readonly retryAfterS?: number };
 
@@ -68,7 +69,7 @@ async function perform(request: IncomingMessage, headers: Headers, services: Ses
     return problem(400, "BAD_REQUEST", "this address has no parameters: a token in an address would be in logs");
   switch (request.method) {
     case "GET":
-      return accepted({ cookies: [], body: await present(headers, services) });
+      return accepted({ cookies: [], body: await present(request, headers, services) });
     case "POST":
       return signIn(request, headers, services);
     case "DELETE": {
@@ -81,9 +82,10 @@ async function perform(request: IncomingMessage, headers: Headers, services: Ses
   }
 }
 
-async function present(headers: Headers, services: SessionServices): Promise<object> {
+async function present(request: IncomingMessage, headers: Headers, services: SessionServices): Promise<object> {
   const credentials = credentialsOf(headers.get("authorization"), requestSecret(headers, services));
-  const recognised = await services.admissions.recognise(askerOf(services, credentials, headers));
+  const asker = askerOf(services, credentials, headers);
+  const recognised = await services.guesses.tried(credentials, request, () => services.admissions.recognise(asker));
   const identified = recognised?.identified ?? null;
   const sessionId = identified !== null && "sessionId" in identified.signIn ? identified.signIn.sessionId : null;
   return stateOf(services, headers, identified, sessionId);
@@ -124,7 +126,7 @@ async function signIn(request: IncomingMessage, headers: Headers, services: Sess
   if (!body.ok) return body;
   const { token, wanted } = body.value;
   const address = addressOf(request);
-  const wait = failedSignIns.waitOf(address);
+  const wait = failedSignIns.waitOf(address, token);
   if (wait !== null) return tooMany(wait);
   const identified = await authenticate(services, { kind: "TOKEN", token }, headers);
   if (identified === null) {

@@ -34,6 +34,7 @@ describe("createExport", () => {
     await client.turn(agent.id, "go");
     const done = await exported(client);
     expect(done).toMatchObject({ state: "DONE", rows: 2, parts: 1, problem: null, since: null, withTexts: false });
+    expect(Date.parse(done.expiresAt ?? "") - Date.parse(done.endedAt ?? "")).toBe(7 * 24 * 60 * 60_000);
     const rows = await rowsOf(app, done);
     // Both began in one step, perhaps within one millisecond.
     const facts = rows.map(({ name, state, copy_of: copyOf }) => ({ name, state, copyOf }));

@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
 import { RuleYieldsDocument } from "../../generated/documents.ts";
 import { startTestApp } from "../../support/app.ts";
-import { connect } from "../../support/client.ts";
+import { foldAll } from "../../support/audit.ts";
+import { connect, ofType } from "../../support/client.ts";
+import { testDatabaseUrl } from "../../support/database.ts";
 import { tokenActor } from "../../support/actors.ts";
 
 it("each rule of a template has the calls that it decided, and none if it was never used", async () => {
@@ -47,4 +49,47 @@ it("each rule of a template has the calls that it decided, and none if it was ne
   expect(await yields(vera.token, { templateId: "none" })).toBeNull();
   // A user does not read the tenant, and so no policy.
   expect(await yields(ulf.token, { templateId: "assistant" })).toBeNull();
+});
+
+it("each rule has the recorded calls that it matches, and those that ended against it", async () => {
+  const calls = [
+    { tool: "fs_write", input: { path: "docs/a.md", content: "a" } },
+    { tool: "fs_write", input: { path: "notes/b.md", content: "b" } },
+    { tool: "fs_write", input: { path: "secret/c.md", content: "c" } },
+    { tool: "todo_write", input: { todos: [] } },
+  ];
+  const script = {
+    replies: [
+      { when: { user: "go" }, call: calls },
+      { when: {}, say: ["Done."] },
+    ],
+  };
+  // The person denies the notes, and allows the rest.
+  const asking = { mode: "auto", ask: ["fs_write"] } as const;
+  const url = await testDatabaseUrl();
+  const database = { kind: "postgres", url, connections: 3 } as const;
+  const first = await startTestApp({ script, template: { permission: asking }, database });
+  const client = connect(first.url);
+  const { id } = await client.createAgent();
+  await client.send(id, "go");
+  for await (const page of client.timeline({ agentId: id, since: "0", until: "DONE" }))
+    for (const { request } of ofType(page.events, "PermissionRequired")) {
+      const decision = JSON.stringify(request).includes("notes/b.md") ? "DENY" : "ALLOW";
+      const { approvalId, inputHash } = request;
+      expect((await client.decide({ approvalId, decision, inputHash })).userErrors).toEqual([]);
+    }
+  await foldAll(first.database.sql);
+  await first.close();
+
+  // Later the configuration has other rules: none of them has decided a call.
+  const later = { mode: "auto", deny: ["fs_write(path:secret)"], allow: ["fs_write(path:notes)"], ask: ["todo_write"] } as const;
+  const second = await startTestApp({ script, template: { permission: later }, database });
+  const { ruleYields } = await connect(second.url).get(RuleYieldsDocument, { templateId: "assistant" });
+  expect(ruleYields?.map(({ rule, figures, matches }) => [rule.rule, figures?.calls, matches])).toEqual([
+    ["fs_write(path:secret)", 0, { examined: 4, isPartial: false, matched: 1, against: 1 }],
+    ["fs_write(path:notes)", 0, { examined: 4, isPartial: false, matched: 1, against: 1 }],
+    ["todo_write", 0, { examined: 4, isPartial: false, matched: 1, against: 1 }],
+  ]);
+  const before = await connect(second.url).get(RuleYieldsDocument, { templateId: "assistant", to: "2020-01-01T00:00:00Z" });
+  expect(before.ruleYields?.map(({ matches }) => matches?.examined)).toEqual([0, 0, 0]);
 });

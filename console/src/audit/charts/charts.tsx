@@ -1,11 +1,12 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { useState, type ReactNode } from "react";
-import { callFilter, decisionFilter, stepFilter, type AuditFilter, type AuditSearch } from "../filters.ts";
+import { callFilter, decisionFilter, stepFilter, turnFilter, type AuditFilter, type AuditSearch } from "../filters.ts";
 import { CallCharts, VerdictChart } from "./call-charts.tsx";
 import type { ChartSetting } from "./chart.tsx";
 import { CostChart } from "./cost-chart.tsx";
 import { DecisionChart } from "./decision-chart.tsx";
 import { browserZone, chartRange } from "./range.ts";
+import { TurnCharts } from "./turn-charts.tsx";
 import { useFilterWords, useUnitWords } from "../words.tsx";
 import "./charts.css";
 
@@ -59,6 +60,7 @@ export default function Charts({
       <div className="charts" role="region" aria-label={t`Charts`} tabIndex={0}>
         <CallCharts filter={calls} setting={setting} ignored={ignored(UNKNOWN.calls)} />
         <VerdictChart filter={calls} setting={setting} ignored={ignored(UNKNOWN.calls)} />
+        <TurnCharts filter={turnFilter(filters)} setting={setting} ignored={ignored(UNKNOWN.steps)} />
         <CostChart filter={{ ...stepFilter(filters), started: null }} setting={setting} ignored={ignored(UNKNOWN.steps)} />
         <DecisionChart
           filter={{ ...decisionFilter(filters), requested: null }}

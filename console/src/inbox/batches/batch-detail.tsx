@@ -72,10 +72,13 @@ function BatchHead({ first, members }: { readonly first: Row; readonly members: 
       </h2>
       <p className="row small quiet head-line">
         <RiskBadge risk={risk} />
+        <span>
+          <Trans>Folder</Trans> <code>{visible(agent.workspace)}</code>
+        </span>
         {toolCall?.explanation === null || toolCall === null ? null : (
           <span>
             <Trans>
-              Asked by <code>{toolCall.explanation.rule}</code> at <code>{toolCall.explanation.place}</code>
+              Asked by <code>{visible(toolCall.explanation.rule)}</code> at <code>{toolCall.explanation.place}</code>
             </Trans>
           </span>
         )}
@@ -104,7 +107,7 @@ function Differences({
         <dl className="facts">
           {parameters.map((parameter) => (
             <div key={parameter.name} className="key-line">
-              <dt>{parameter.name}</dt>
+              <dt>{visible(parameter.name)}</dt>
               <dd>
                 <Common parameter={parameter} />
               </dd>
@@ -125,7 +128,7 @@ function Differences({
               <span className="batch-parts">
                 {different.map(({ name, parts }) => (
                   <code key={name}>
-                    {different.length > 1 ? <span className="quiet">{name} </span> : null}
+                    {different.length > 1 ? <span className="quiet">{visible(name)} </span> : null}
                     <mark>{visible(parts?.[index] ?? "")}</mark>
                   </code>
                 ))}

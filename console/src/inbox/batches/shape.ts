@@ -20,7 +20,7 @@ export function wholeInput({ toolCall }: Row): WholeInput | null {
 const shapes = new WeakMap<Row, { readonly shape: string | null }>();
 
 /**
- * Equal for questions that are alike: one template, tool, rule and risk, and inputs of one shape. Null for a question
+ * Equal for questions that are alike: one template, folder, tool, rule and risk, and inputs of one shape. Null for a question
  * that is decided alone: another kind, words of a hook, an edited input, or an input that the list does not show whole.
  */
 export function shapeOf(row: Row): string | null {
@@ -40,7 +40,7 @@ function readShape(row: Row): string | null {
   const { rule, place } = explanation;
   const parameters = Object.keys(input).toSorted();
   const values = parameters.map((name) => [name, valueShape(name, input[name])]);
-  return JSON.stringify([agent.template.templateId, toolCall.name, rule, place, risk, quorum, values]);
+  return JSON.stringify([agent.template.templateId, agent.workspace, toolCall.name, rule, place, risk, quorum, values]);
 }
 
 /** Numbers, switches and structures must be equal. Texts may differ, but in their programs, folders and hosts. */
@@ -53,25 +53,30 @@ function valueShape(name: string, value: unknown): unknown {
   return folder === undefined ? "text" : `in ${folder}`;
 }
 
-/** The programs of a command with their switches and the signs between them. Names of files and other words may differ. */
+/** Programs that run the program of a further word. Commands with one of them are alike only if they are equal. */
+const CARRIERS = new Set(
+  "sudo doas su env timeout nice ionice nohup setsid time watch xargs parallel find exec command eval source sh bash dash zsh ssh chroot flock stdbuf strace unshare nsenter bwrap systemd-run npx uvx".split(
+    " ",
+  ),
+);
+/** A word without a dot, a slash or a capital letter may be a program or its subcommand. */
+const PLAIN = /^[a-z][a-z0-9-]*$/;
+
+/** The programs of a command with their switches and the signs between them. Names of files may differ. */
 function commandShape(command: string): string {
   // Substitutions, quotes and line ends hide programs: such commands are alike only if they are equal.
   if (/[`$"'\\\n(){}<>*?~]/.test(command)) return command;
   const words = command.trim().split(/\s+/);
+  if (words.some((word) => CARRIERS.has(word.split("/").at(-1) ?? ""))) return command;
   let isProgram = true;
   return words
-    .map((word, index) => {
+    .map((word) => {
       const isSign = /^(?:&&|\|\||[|;&])$/.test(word);
-      const isSubcommand = !isProgram && isBegin(words[index - 2]) && /^[a-z][a-z-]*$/.test(word);
-      const isKept = isSign || isProgram || isSubcommand || /^[-+]/.test(word) || /[=;&|]/.test(word);
+      const isKept = isSign || isProgram || PLAIN.test(word) || /^[-+]/.test(word) || /[=;&|]/.test(word);
       isProgram = isSign || (isProgram && word.includes("="));
       return isKept ? word : folderOf(word);
     })
     .join(" ");
-}
-
-function isBegin(word: string | undefined): boolean {
-  return word === undefined || /^(?:&&|\|\||[|;&])$/.test(word);
 }
 
 function folderOf(word: string): string {

@@ -1,6 +1,7 @@
 import {
   groupedSql,
   groupsOf,
+  OF_ROWS,
   type Group,
   type GroupedRow,
   type GroupedSource,
@@ -63,6 +64,7 @@ export async function approvalGroups(reads: Sql, filter: GroupedApprovals, group
   const own = ["id", "agent_id", "state", "is_reversed", "requested_at", "waited_ms", "turn_ms"].map((name) => `c.${name}`);
   const decision = ["is_decided", "decision", "is_edited", "decision_ms"].map((name) => `${isByDecider ? "u" : "c"}.${name}`);
   const source: GroupedSource<ApprovalDimension, ApprovalMeasure> = {
+    ...OF_ROWS,
     open: [],
     isKnown: "(SELECT) one",
     found: foundSql(filter, grouping, parameters),

@@ -75,8 +75,21 @@ const LAST = new Date("9999-12-31T23:45:00Z");
 function isCounted(filter: AuditFilter, { column }: Grain): boolean {
   const { visible, agentIds, templateIds, errorTypes, verdicts, rules, places, createdBy, decidedBy, minDurationMs, haveRun } =
     filter;
+  const { exitCodes, hosts } = filter;
   const ofQuarters = column === "quarter" ? [] : [templateIds, verdicts];
-  const others = [visible, agentIds, errorTypes, rules, places, createdBy, decidedBy, minDurationMs, ...ofQuarters];
+  const others = [
+    visible,
+    agentIds,
+    errorTypes,
+    rules,
+    places,
+    createdBy,
+    decidedBy,
+    minDurationMs,
+    exitCodes,
+    hosts,
+    ...ofQuarters,
+  ];
   return !haveRun && others.every((condition) => condition === null);
 }
 

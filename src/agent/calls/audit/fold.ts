@@ -1,3 +1,4 @@
+import { classSql } from "../../../db/groups/duration-classes.ts";
 import type { Sql, Statement } from "../../../db/sql.ts";
 import { POSITION } from "../../../events/log-statements.ts";
 import { foldTurns, turnsBehind } from "./turn-fold.ts";
@@ -37,8 +38,8 @@ const QUARTER = "to_timestamp(floor(extract(epoch FROM created_at) / 900) * 900)
  */
 const PUT = `put AS (
       INSERT INTO audit_call AS c (${COLUMNS}) SELECT * FROM fresh
-      ON CONFLICT (id) DO UPDATE SET (state, verdict, error_type, rule, place, has_run, duration_ms, deciders, risk, waited_ms) = (excluded.state, excluded.verdict, excluded.error_type,
-        excluded.rule, excluded.place, excluded.has_run, excluded.duration_ms, excluded.deciders, excluded.risk, excluded.waited_ms)
+      ON CONFLICT (id) DO UPDATE SET (state, verdict, error_type, rule, place, has_run, duration_ms, deciders, risk, waited_ms, exit_code, hosts) = (excluded.state, excluded.verdict, excluded.error_type,
+        excluded.rule, excluded.place, excluded.has_run, excluded.duration_ms, excluded.deciders, excluded.risk, excluded.waited_ms, excluded.exit_code, excluded.hosts)
       WHERE c.${OPEN} RETURNING c.*
     ), counted AS (
       INSERT INTO audit_count AS n (tenant, hour, name, state, calls, executed, timed, sum_ms, most_ms)
@@ -46,12 +47,14 @@ const PUT = `put AS (
       ON CONFLICT (tenant, hour, name, state) DO UPDATE SET calls = n.calls + excluded.calls, executed = n.executed + excluded.executed,
         timed = n.timed + excluded.timed, sum_ms = n.sum_ms + excluded.sum_ms, most_ms = greatest(n.most_ms, excluded.most_ms)
     ), quartered AS (
-      INSERT INTO audit_quarter AS n (tenant, quarter, name, template_id, state, verdict, calls, executed, timed, sum_ms, most_ms, waited, waited_ms, most_waited_ms, last_at)
-      SELECT tenant, ${QUARTER}, name, template_id, state, coalesce(verdict, ''), ${COUNTED}, count(waited_ms)::int, coalesce(sum(waited_ms), 0), max(waited_ms), max(created_at)
+      INSERT INTO audit_quarter AS n (tenant, quarter, name, template_id, state, verdict, calls, executed, timed, sum_ms, most_ms, durations, waited, waited_ms, most_waited_ms, waits, last_at)
+      SELECT tenant, ${QUARTER}, name, template_id, state, coalesce(verdict, ''), ${COUNTED}, coalesce(sum(${classSql("duration_ms")}) FILTER (WHERE has_run), 0),
+        count(waited_ms)::int, coalesce(sum(waited_ms), 0), max(waited_ms), coalesce(sum(${classSql("waited_ms")}), 0), max(created_at)
       FROM put WHERE NOT ${OPEN} GROUP BY 1, 2, 3, 4, 5, 6
       ON CONFLICT (tenant, quarter, name, template_id, state, verdict) DO UPDATE SET calls = n.calls + excluded.calls, executed = n.executed + excluded.executed,
         timed = n.timed + excluded.timed, sum_ms = n.sum_ms + excluded.sum_ms, most_ms = greatest(n.most_ms, excluded.most_ms), waited = n.waited + excluded.waited,
-        waited_ms = n.waited_ms + excluded.waited_ms, most_waited_ms = greatest(n.most_waited_ms, excluded.most_waited_ms), last_at = greatest(n.last_at, excluded.last_at)
+        waited_ms = n.waited_ms + excluded.waited_ms, most_waited_ms = greatest(n.most_waited_ms, excluded.most_waited_ms), last_at = greatest(n.last_at, excluded.last_at),
+        durations = n.durations + excluded.durations, waits = n.waits + excluded.waits
     ), used AS (
       UPDATE allow_rule r SET use_count = r.use_count + u.calls, last_used_at = greatest(r.last_used_at, u.last)
       FROM (SELECT i.id, count(*)::int AS calls, max(c.started_at) AS last FROM put p

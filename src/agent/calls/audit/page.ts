@@ -69,8 +69,8 @@ function ofOneTool(filter: AuditFilter): readonly AuditFilter[] {
  * True if few calls fit the filter, a few percent at most: they are all read and sorted. The planner does not know that
  * durations depend on these columns, and would read nearly all calls by duration.
  */
-function isSelective({ visible, agentIds, states, errorTypes, verdicts, createdBy }: AuditFilter): boolean {
-  const isOfFew = [visible, agentIds, errorTypes, createdBy].some((condition) => condition !== null);
+function isSelective({ visible, agentIds, states, errorTypes, verdicts, createdBy, hosts }: AuditFilter): boolean {
+  const isOfFew = [visible, agentIds, errorTypes, createdBy, hosts].some((condition) => condition !== null);
   return (
     isOfFew ||
     (states !== null && !states.includes("COMPLETED")) ||

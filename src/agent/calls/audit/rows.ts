@@ -10,7 +10,7 @@ import type { ToolCallErrorType } from "../../../events/snapshots.ts";
 export const OPEN = "state IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING', 'WAITING')";
 
 export const COLUMNS =
-  "id, tenant, agent_id, step, name, state, verdict, error_type, rule, place, has_run, duration_ms, created_at, template_id, created_by, deciders, root_id, risk, waited_ms";
+  "id, tenant, agent_id, step, name, state, verdict, error_type, rule, place, has_run, duration_ms, created_at, template_id, created_by, deciders, root_id, risk, waited_ms, exit_code, hosts, model";
 
 /**
  * The columns of a row, from a call `c` with the columns OF_CALL and its agent `g`. `OFFSET 0` keeps the planner from
@@ -18,11 +18,13 @@ export const COLUMNS =
  */
 export const OF_CALL = `t.id, t.tenant, t.agent_id, t.step, t.name, t.state, t.verdict, t.error ->> 'type' AS error_type,
   CASE WHEN t.verdict IS NOT NULL THEN t.explanation ->> 'decidedBy' END AS rule, CASE WHEN t.verdict IS NOT NULL THEN t.explanation ->> 'place' END AS place, t.started_at IS NOT NULL AS has_run,
-  t.duration_ms, t.created_at, t.copied_from`;
+  t.duration_ms, t.created_at, t.copied_from, t.exit_code, t.hosts`;
 const ROW = `c.id, c.tenant, c.agent_id, c.step, c.name, c.state, c.verdict, c.error_type, c.rule, c.place, c.has_run, c.duration_ms, c.created_at, g.template_id, g.created_by,
     (SELECT array_agg(DISTINCT d.actor_id) FROM approval p CROSS JOIN LATERAL (SELECT d.actor_id FROM decision d WHERE d.approval_id = p.id OFFSET 0) d
       WHERE p.tool_call_id = c.id) AS deciders,
-    g.root_id, q.risk, q.waited_ms`;
+    g.root_id, q.risk, q.waited_ms, c.exit_code,
+    CASE WHEN c.hosts IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(c.hosts)) END AS hosts,
+    (SELECT s.model FROM step s WHERE s.agent_id = c.agent_id AND s.step = c.step) AS model`;
 
 export const ROWS_OF = (calls: string): string => `SELECT ${ROW} FROM ${calls} c
   CROSS JOIN LATERAL (SELECT a.template_id, a.created_by, a.root_id FROM agent a WHERE a.id = c.agent_id OFFSET 0) g
@@ -34,7 +36,7 @@ export const ROWS_OF = (calls: string): string => `SELECT ${ROW} FROM ${calls} c
  * The present calls of the agents of `moved`: those after a step, and those that are open in the audit. The calls of a
  * step are committed together, and steps are numbered upwards, so missing calls come after the newest known step.
  */
-const BEHIND = (step: string): string =>
+const SINCE = (step: string): string =>
   ROWS_OF(`moved m CROSS JOIN LATERAL (
     SELECT ${OF_CALL} FROM tool_call t WHERE t.agent_id = m.agent_id AND t.step > ${step}
     UNION ALL
@@ -44,12 +46,12 @@ const BEHIND = (step: string): string =>
   )`);
 const NEWEST_STEP = "coalesce((SELECT max(a.step) FROM audit_call a WHERE a.agent_id = m.agent_id), -1)";
 
-export const FRESH = BEHIND(NEWEST_STEP);
+export const FRESH = SINCE(NEWEST_STEP);
 /**
  * The same for an audit that may be incomplete at the place of `fold`. All calls of those agents, since an incomplete
  * audit is filled in another order.
  */
-export const FRESH_OR_ALL = `SELECT DISTINCT ON (r.id) r.* FROM (${BEHIND(`(CASE WHEN (SELECT position < whole_at FROM fold) THEN -1 ELSE ${NEWEST_STEP} END)`)}) r`;
+export const FRESH_OR_ALL = `SELECT DISTINCT ON (r.id) r.* FROM (${SINCE(`(CASE WHEN (SELECT position < whole_at FROM fold) THEN -1 ELSE ${NEWEST_STEP} END)`)}) r`;
 
 /**
  * The place of the tenant's ($1) complete audit in its log; no row if it is incomplete, or if events after its place
@@ -64,6 +66,13 @@ export const FOLD = `SELECT f.position FROM audit_fold f JOIN tenant_log l ON l.
 export const MOVED = `SELECT DISTINCT e.agent_id FROM fold CROSS JOIN LATERAL (
     SELECT e.agent_id FROM event e WHERE e.tenant = $1 AND e.position > fold.position AND e.agent_id IS NOT NULL ORDER BY e.position OFFSET 0
   ) e`;
+
+/** The tables that readers of the rows begin with: the place of the audit, the agents that moved since, and their calls. */
+export const BEHIND = [
+  `fold AS MATERIALIZED (${FOLD})`,
+  `moved AS MATERIALIZED (${MOVED})`,
+  `fresh (${COLUMNS}) AS MATERIALIZED (${FRESH})`,
+];
 
 /** The condition that a row of `audit_call` is up to date: an open call may have changed if its agent has moved. */
 export const CURRENT = `NOT (${OPEN} AND agent_id IN (SELECT agent_id FROM moved))`;
@@ -88,6 +97,8 @@ export type AuditFilter = {
   readonly decidedBy: readonly string[] | null;
   readonly minDurationMs: number | null;
   readonly haveRun: boolean;
+  readonly exitCodes: readonly number[] | null;
+  readonly hosts: readonly string[] | null;
 };
 
 function md5(text: string): string {
@@ -107,7 +118,7 @@ export class Parameters {
 }
 
 export function conditions(filter: AuditFilter, parameters: Parameters): string {
-  const among = (column: string, values: readonly string[] | null, type = "text"): string[] => {
+  const among = (column: string, values: readonly (string | number)[] | null, type = "text"): string[] => {
     if (values === null) return [];
     const [only] = values;
     return only !== undefined && values.length === 1
@@ -132,5 +143,7 @@ export function conditions(filter: AuditFilter, parameters: Parameters): string 
     ...(filter.decidedBy === null ? [] : [`deciders && ${parameters.add(filter.decidedBy)}::text[]`]),
     ...(filter.minDurationMs === null ? [] : [`duration_ms >= ${parameters.add(filter.minDurationMs)}::float8`]),
     ...(filter.haveRun ? ["has_run", "duration_ms IS NOT NULL"] : []),
+    ...among("exit_code", filter.exitCodes, "int"),
+    ...(filter.hosts === null ? [] : [`hosts && ${parameters.add(filter.hosts)}::text[]`]),
   ].join(" AND ");
 }

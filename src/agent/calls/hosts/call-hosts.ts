@@ -52,6 +52,7 @@ export class CallHosts {
   readonly #gate: HostGate;
   readonly #ended: AbortSignal;
   readonly #refused = new Map<string, Host>();
+  readonly #tried = new Set<string>();
 
   /** After `ended` aborts, every host is refused without a question. */
   constructor(gate: HostGate, ended: AbortSignal) {
@@ -64,9 +65,16 @@ export class CallHosts {
     if (this.#ended.aborted) return false;
     const verdict = await this.#gate.verdict(host, port);
     if (this.#ended.aborted) return false;
-    const asked = verdict === "ask" ? readHost(host, port) : null;
+    const known = readHost(host, port);
+    if (known !== null && this.#tried.size < MOST_HOSTS) this.#tried.add(known.host);
+    const asked = verdict === "ask" ? known : null;
     if (asked !== null && this.#refused.size < MOST_HOSTS + MOST_COUNTED) this.#refused.set(hostText(asked), asked);
     return verdict === "allow";
+  }
+
+  /** The hosts that the call asked to reach, whatever the verdict, by name: at most MOST_HOSTS. */
+  get tried(): readonly string[] {
+    return [...this.#tried].toSorted();
   }
 
   /** The refused hosts, judged again. Never rejects. */

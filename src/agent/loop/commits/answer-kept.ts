@@ -2,7 +2,7 @@ import type { WaitRow } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import { waitFor } from "../../approvals/request.ts";
 import { callStep, type CallView } from "../../calls/call.ts";
-import { toolWarning } from "../../calls/events.ts";
+import { hostsColumn, toolWarning } from "../../calls/events.ts";
 import type { KeptOutcome } from "../../calls/outcome.ts";
 import { answeredAt, keptUntil } from "../../calls/kept-answer.ts";
 import type { CallTemplate } from "../../calls/scope.ts";
@@ -20,7 +20,7 @@ type Kept = {
 export function answerKept(view: AgentView, { call, outcome, template }: Kept, at: Date): Commit {
   const { stages, keptOutputBytes, files, warnings, kept } = outcome;
   const note = `the MCP server ${kept.server} is away: the answer is kept`;
-  const step = callStep(call, "APPROVAL_REQUIRED", at, { stages }, { keptOutputBytes }, { note });
+  const step = callStep(call, "APPROVAL_REQUIRED", at, { stages }, { keptOutputBytes, ...hostsColumn(outcome) }, { note });
   const wait = serverWait(view, step.call, kept, template, at);
   const known = { agentId: view.id, tenant: view.tenant, callId: call.id, at };
   return {

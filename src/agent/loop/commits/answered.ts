@@ -183,6 +183,8 @@ function newCalls({ calls }: Answer, view: AgentView, at: Date): NewCalls {
       cachedFrom: null,
       todos: null,
       erasedAt: null,
+      exitCode: null,
+      hosts: null,
     }));
 }
 

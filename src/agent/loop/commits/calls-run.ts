@@ -4,7 +4,17 @@ import type { StartedChild } from "../../tools/child.ts";
 import type { StartedTask } from "../../tools/later.ts";
 import { requestApproval, waitFor, type ApprovalRequest } from "../../approvals/request.ts";
 import { type CallView, callStep, hasRun, type CallFacts, type CallStep, sealCall } from "../../calls/call.ts";
-import { endEvents, endStep, imageRows, imagesIn, startEvents, stageEvents, snapshot, toolWarning } from "../../calls/events.ts";
+import {
+  endEvents,
+  endStep,
+  hostsColumn,
+  imageRows,
+  imagesIn,
+  startEvents,
+  stageEvents,
+  snapshot,
+  toolWarning,
+} from "../../calls/events.ts";
 import type { RefusedHosts } from "../../calls/hosts/call-hosts.ts";
 import { outputWith, unaskedLines } from "../../calls/hosts/host-lines.ts";
 import { judgedColumns, judgedFacts, type ReadyCall } from "../../calls/judge.ts";
@@ -119,7 +129,7 @@ export type Deferred = Omit<Ended, "outcome" | "isLast"> & { readonly outcome: L
 export function callDeferred(view: AgentView, { call, outcome, template }: Deferred, at: Date): Commit {
   const due = outcome.dueMs === null ? null : new Date(at.getTime() + outcome.dueMs);
   const { stages, keptOutputBytes, files, refusedHosts, waitsFor, child, task } = outcome;
-  const step = callStep(call, "WAITING", at, { stages }, { keptOutputBytes });
+  const step = callStep(call, "WAITING", at, { stages }, { keptOutputBytes, ...hostsColumn(outcome) });
   const waits =
     child === null
       ? [waitFor(waitsFor, view, { callId: call.id, ref: call.id, due }), ...taskWaits(view, call, task, at)]

@@ -2,7 +2,7 @@ import type { ToolQuestion } from "../../../events/tool-question.ts";
 import { inputReason, requestInput } from "../../approvals/input/ask-input.ts";
 import type { ApprovalRequest } from "../../approvals/request.ts";
 import { callStep, type CallView } from "../../calls/call.ts";
-import { toolWarning } from "../../calls/events.ts";
+import { hostsColumn, toolWarning } from "../../calls/events.ts";
 import type { AskingOutcome } from "../../calls/outcome.ts";
 import type { AgentView } from "../view.ts";
 import type { RecordTemplate } from "./calls-judged.ts";
@@ -17,7 +17,14 @@ export function callAsks(
 ): Commit {
   const { question, continuation } = outcome.asked;
   const { stages, keptOutputBytes, refusedHosts } = outcome;
-  const step = callStep(call, "APPROVAL_REQUIRED", at, { stages }, { keptOutputBytes }, { note: inputReason(question) });
+  const step = callStep(
+    call,
+    "APPROVAL_REQUIRED",
+    at,
+    { stages },
+    { keptOutputBytes, ...hostsColumn(outcome) },
+    { note: inputReason(question) },
+  );
   const request = requestInput(view, step.call, { question, continuation }, template, at);
   const known = { agentId: view.id, tenant: view.tenant, callId: call.id, at };
   const asks: Commit = {

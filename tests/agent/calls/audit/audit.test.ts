@@ -67,6 +67,8 @@ const ALL: AuditFilter = {
   decidedBy: null,
   minDurationMs: null,
   haveRun: false,
+  exitCodes: null,
+  hosts: null,
 };
 // The last moment of a call is five hours after the first.
 const HALVES = Array.from({ length: 12 }, (_, index) => BEGIN + (index * HOUR) / 2);
@@ -86,6 +88,8 @@ const FILTERS: readonly AuditFilter[] = [
   { ...ALL, minDurationMs: 3, createdBy: ["creator-0", "creator-2"] },
   { ...ALL, haveRun: true },
   { ...ALL, visible: [] },
+  { ...ALL, exitCodes: [0, 2] },
+  { ...ALL, hosts: ["a.example"], from: at(HOUR) },
 ];
 
 /** A call as its rows say it, which the audit must say as well. */
@@ -104,9 +108,11 @@ type Row = {
   readonly template_id: string;
   readonly created_by: string;
   readonly deciders: readonly string[];
+  readonly exit_code: number | null;
+  readonly hosts: readonly string[];
 };
 
-const ROWS = `SELECT t.id, t.agent_id, t.name, t.state, t.verdict, t.explanation ->> 'decidedBy' AS rule, t.explanation ->> 'place' AS place, t.error ->> 'type' AS error, t.started_at IS NOT NULL AS has_run, t.duration_ms, t.created_at, a.template_id, a.created_by,
+const ROWS = `SELECT t.id, t.agent_id, t.name, t.state, t.verdict, t.explanation ->> 'decidedBy' AS rule, t.explanation ->> 'place' AS place, t.error ->> 'type' AS error, t.started_at IS NOT NULL AS has_run, t.duration_ms, t.created_at, a.template_id, a.created_by, t.exit_code, ARRAY(SELECT jsonb_array_elements_text(t.hosts)) AS hosts,
     ARRAY(SELECT d.actor_id FROM approval p JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.id) AS deciders
   FROM tool_call t JOIN agent a ON a.id = t.agent_id WHERE t.tenant = 'one' AND t.copied_from IS NULL`;
 
@@ -148,6 +154,7 @@ class Office {
         await this.#commit(
           call.agent_id,
           `UPDATE tool_call SET state = '${to}', verdict = '${["allow", "ask", "deny"][action.took % 3] ?? ""}', explanation = '{"decidedBy": "rule ${["allow", "ask", "deny"][action.took % 3] ?? ""}", "place": "place ${["allow", "ask", "deny"][action.took % 3] ?? ""}"}', started_at = CASE WHEN '${to}' = 'EXECUTING' THEN now() ELSE started_at END,
+            exit_code = ${isFinal && action.took % 2 === 0 ? action.took : "NULL"}, hosts = ${action.took === 3 ? `'["a.example", "b.example"]'` : "hosts"},
             duration_ms = ${isFinal && action.took > 0 ? action.took : "NULL"}, error = ${to === "FAILED" ? `'{"type":"timeout"}'` : "NULL"} WHERE id = '${call.id}'`,
         );
         return;
@@ -243,6 +250,8 @@ function isAsked(filter: AuditFilter, row: Row): boolean {
     (filter.to === null || row.created_at < filter.to) &&
     (filter.decidedBy === null || filter.decidedBy.some((id) => row.deciders.includes(id))) &&
     (filter.minDurationMs === null || (row.duration_ms ?? -1) >= filter.minDurationMs) &&
+    (filter.exitCodes === null || (row.exit_code !== null && filter.exitCodes.includes(row.exit_code))) &&
+    (filter.hosts === null || filter.hosts.some((host) => row.hosts.includes(host))) &&
     (!filter.haveRun || (row.has_run && row.duration_ms !== null))
   );
 }

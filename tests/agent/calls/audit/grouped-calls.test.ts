@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { CallFigures } from "../../../../src/agent/calls/audit/groups/figures.ts";
+import { NO_CALLS, type CallFigures } from "../../../../src/agent/calls/audit/groups/figures.ts";
 import { callGroups, type CallGroups } from "../../../../src/agent/calls/audit/groups/groups.ts";
 import type { AuditFilter } from "../../../../src/agent/calls/audit/rows.ts";
 import type { Distribution } from "../../../../src/db/groups/distribution.ts";
@@ -25,6 +25,13 @@ const ZONES = [
 const TOOLS: readonly string[] = ["read", "write", "shell"];
 const STATES = ["COMPLETED", "FAILED", "DENIED", "SEALED", "EXECUTING"] as const;
 
+/** Times of 0, below a class, of some ms, of all lengths up to twelve days, and of years. */
+const TIME = fc.oneof(
+  fc.integer({ min: 0, max: 100 }),
+  fc.constantFrom(0, 0.0004, 0.001, 1, 3 * 24 * HOUR, 400 * 24 * HOUR),
+  fc.double({ min: -3, max: 9, noNaN: true }).map((power) => 10 ** power),
+);
+
 const CALL = fc.record({
   /** Minutes from the change of the clocks: many fall into its hours, and some on the edges. */
   at: fc.oneof(
@@ -34,7 +41,9 @@ const CALL = fc.record({
   ),
   tool: fc.constantFrom(...TOOLS),
   state: fc.constantFrom(...STATES),
-  ms: fc.option(fc.integer({ min: 0, max: 100 })),
+  ms: fc.option(TIME),
+  /** The time of its approval, which has whole ms. */
+  waited: fc.option(TIME.map(Math.round)),
   agent: fc.nat(1),
   isCopy: fc.boolean(),
 });
@@ -50,6 +59,7 @@ const CASE = fc.record({
 });
 
 const AGENTS = ["agent-0", "agent-1"];
+const EVERYBODY = ["c"];
 const ALL: AuditFilter = {
   tenant: "one",
   visible: null,
@@ -67,6 +77,8 @@ const ALL: AuditFilter = {
   decidedBy: null,
   minDurationMs: null,
   haveRun: false,
+  exitCodes: null,
+  hosts: null,
 };
 
 /** Calls of a tool that belong together in time, in one line. */
@@ -75,16 +87,56 @@ type Piece = {
   readonly first: number;
   readonly calls: number;
   readonly failed: number;
-  readonly p50: number | null;
+  readonly times: readonly number[];
 };
 
 const shown = (pieces: readonly Piece[]): readonly string[] =>
   pieces
     .toSorted((one, other) => TOOLS.indexOf(one.tool) - TOOLS.indexOf(other.tool) || one.first - other.first)
-    .map(({ tool, calls, failed, p50 }) => `${tool}: ${calls} calls, ${failed} failed, median ${p50 ?? "none"}`);
+    .map(({ tool, calls, failed }) => `${tool}: ${calls} calls, ${failed} failed`);
+
+const medians = (pieces: readonly Piece[]): readonly (readonly number[])[] =>
+  pieces
+    .toSorted((one, other) => TOOLS.indexOf(one.tool) - TOOLS.indexOf(other.tool) || one.first - other.first)
+    .map(({ times }) => exactly(times).slice(0, 1));
+
+const FRACTIONS = [0.5, 0.9, 0.95, 0.99];
+
+/** The percentiles of times by their definition. */
+function exactly(times: readonly number[]): readonly number[] {
+  const sorted = times.toSorted((one, other) => one - other);
+  if (sorted.length === 0) return [];
+  return FRACTIONS.map((fraction) => {
+    const rank = fraction * (sorted.length - 1);
+    const [lower, upper] = [sorted[Math.floor(rank)] ?? 0, sorted[Math.ceil(rank)] ?? 0];
+    return lower + (upper - lower) * (rank - Math.floor(rank));
+  });
+}
+
+/** Percentiles that are further from the exact ones than they say, each in words. */
+function wrong(found: Distribution, exact: Distribution): readonly string[] {
+  const [some, all] = [found.percentiles ?? [], exact.percentiles ?? []];
+  if (some.length !== all.length) return [`${some.length} instead of ${all.length}`];
+  // Times below the first class are 0.
+  return all.flatMap((value, index) =>
+    Math.abs((some[index] ?? NaN) - value) <= found.relativeError * value + 0.001 ? [] : [`${some[index]} instead of ${value}`],
+  );
+}
+
+function wrongTimes(found: readonly CallFigures[], exact: readonly CallFigures[]): readonly string[] {
+  return exact.flatMap(({ duration, waited }, index) => {
+    const { duration: durations, waited: waits } = found[index] ?? NO_CALLS;
+    return [...wrong(durations, duration), ...wrong(waits, waited)];
+  });
+}
+
+const figuresIn = ({ groups, total }: CallGroups): readonly CallFigures[] => [
+  ...groups.flatMap(({ figures, series }) => [figures, ...(series ?? [])]),
+  ...(total === null ? [] : [total]),
+];
 
 function withoutPercentiles({ groups, groupCount, total }: CallGroups): object {
-  const rounded = ({ percentiles: _left, mean, ...times }: Distribution) => ({
+  const rounded = ({ percentiles: _left, relativeError: _right, mean, ...times }: Distribution) => ({
     ...times,
     mean: mean === null ? null : Number(mean.toPrecision(10)),
   });
@@ -128,13 +180,19 @@ it(
         await run("TRUNCATE tool_call CASCADE");
         const change = Date.parse(day);
         const add = async (some: typeof calls) => {
-          for (const { at, tool, state, ms, agent, isCopy } of some) {
+          for (const { at, tool, state, ms, waited, agent, isCopy } of some) {
             step += 1;
             await run(
               `INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, name, state, attempt, is_error, stages, audit_trail, started_at, duration_ms, created_at, updated_at, copied_from)
-               VALUES (gen_random_uuid(), 'one', $1, 1, $2, 0, 'p', $3, $4::tool_call_state, 1, false, '[]', '[]', $5::timestamptz, $6, $5::timestamptz, now(), $7)`,
-              [AGENTS[agent], step, tool, state, new Date(change + at), ms, isCopy ? "copied" : null],
+               VALUES ($8, 'one', $1, 1, $2, 0, 'p', $3, $4::tool_call_state, 1, false, '[]', '[]', $5::timestamptz, $6, $5::timestamptz, now(), $7)`,
+              [AGENTS[agent], step, tool, state, new Date(change + at), ms, isCopy ? "copied" : null, `call-${step}`],
             );
+            if (waited !== null)
+              await run(
+                `INSERT INTO approval (id, tenant, agent_id, tool_call_id, kind, state, reason, risk, requested_at, closed_at)
+                 VALUES ($1, 'one', $2, $1, 'TOOL_CALL', 'ALLOWED', 'r', 'LOW', $3::timestamptz, $3::timestamptz + $4 * interval '1 ms')`,
+                [`call-${step}`, AGENTS[agent], new Date(change + at), waited],
+              );
           }
         };
         await add(calls.slice(0, folded));
@@ -160,7 +218,9 @@ it(
           percentiles: { duration: true, waited: true },
           hasTotal: true,
         } as const;
-        const { groups, total } = await callGroups(sql, { ...ALL, from, to }, request);
+        // No counter distinguishes people.
+        const exact = await callGroups(sql, { ...ALL, from, to, createdBy: EVERYBODY }, request);
+        const { groups, total } = exact;
         const grouped = groups.flatMap(({ key, series }) =>
           (series ?? []).flatMap(({ calls: count, failed, duration }, index): Piece[] =>
             count === 0
@@ -171,7 +231,7 @@ it(
                     first: edges[index] ?? 0,
                     calls: count,
                     failed,
-                    p50: duration.percentiles?.[0] ?? null,
+                    times: duration.percentiles?.slice(0, 1) ?? [],
                   },
                 ],
           ),
@@ -188,7 +248,7 @@ it(
           first: row.bucket.getTime(),
           calls: Number(row.calls),
           failed: Number(row.failed),
-          p50: row.p50,
+          times: row.p50 === null ? [] : [row.p50],
         }));
 
         const calendar = calendarOf(zone);
@@ -197,28 +257,29 @@ it(
           .filter(({ at, isCopy }) => !isCopy && at >= from.getTime() && at < to.getTime());
         const counted = [...Map.groupBy(inRange, ({ tool, at }) => `${tool} ${unitOf(unit, calendar, at)}`).values()].map(
           (members): Piece => {
-            const times = members.flatMap(({ ms }) => ms ?? []).toSorted((one, other) => one - other);
-            const middle = (times.length - 1) / 2;
             return {
               tool: members[0]?.tool ?? "",
               first: Math.min(...members.map(({ at }) => at)),
               calls: members.length,
               failed: members.filter(({ state }) => state === "FAILED").length,
-              p50: times.length === 0 ? null : ((times[Math.floor(middle)] ?? 0) + (times[Math.ceil(middle)] ?? 0)) / 2,
+              times: members.flatMap(({ ms }) => ms ?? []),
             };
           },
         );
 
         expect(total?.calls).toBe(inRange.length);
-        // Without percentiles, counters answer.
-        const counters = await callGroups(
-          noting,
-          { ...ALL, from, to },
-          { ...request, percentiles: { duration: false, waited: false } },
-        );
-        expect(withoutPercentiles(counters)).toEqual(withoutPercentiles({ groups, groupCount: groups.length, total }));
+        const counters = await callGroups(noting, { ...ALL, from, to }, request);
+        expect(withoutPercentiles(counters)).toEqual(withoutPercentiles(exact));
+        expect(wrongTimes(figuresIn(counters), figuresIn(exact))).toEqual([]);
+        expect(figuresIn(exact).every(({ duration, waited }) => duration.relativeError + waited.relativeError === 0)).toBe(true);
         expect(shown(grouped)).toEqual(shown(counted));
         expect(shown(viewed)).toEqual(shown(counted));
+        for (const pieces of [grouped, viewed]) {
+          const found = medians(pieces).flat();
+          const all = medians(counted).flat();
+          expect(found.length).toBe(all.length);
+          for (const [index, value] of all.entries()) expect(found[index]).toBeCloseTo(value, 6);
+        }
         // Days and longer buckets have the same first moment in SQL.
         if (unit !== "HOUR")
           expect(grouped.map(({ tool, first }) => `${tool} ${first}`).toSorted()).toEqual(

@@ -1,81 +1,124 @@
+import { distribution, PERCENTILES, type Distribution } from "../../../../db/groups/distribution.ts";
+import { classSql, percentilesOf, percentileSql, RELATIVE_ERROR, sentSql } from "../../../../db/groups/duration-classes.ts";
 import type { GroupedSource, Grouping } from "../../../../db/groups/grouped-rows.ts";
 import { countersOf, QUARTERS, uncounted } from "../counts.ts";
-import { conditions, CURRENT, type AuditFilter, type Parameters } from "../rows.ts";
+import { BEHIND, conditions, CURRENT, type AuditFilter, type Parameters } from "../rows.ts";
 import { CALL_DIMENSIONS, type CallDimension } from "./dimensions.ts";
-import { CALL_MEASURES, ENDED, FIGURE_NAMES, type CallMeasure, type Percentiles } from "./figures.ts";
+import { CALL_MEASURES, ENDED, type CallFigures, type CallMeasure, type Percentiles } from "./figures.ts";
 
 const COUNTED_DIMENSIONS = new Set<CallDimension>(["TOOL", "TEMPLATE", "STATE", "VERDICT"]);
 
-/** The same for a call as for the calls of a counter. */
-const OF_CALL = `name, template_id, state, verdict, created_at, 1 AS calls, has_run::int AS executed, (has_run AND duration_ms IS NOT NULL)::int AS timed,
-  CASE WHEN has_run THEN coalesce(duration_ms, 0) ELSE 0 END AS sum_ms, CASE WHEN has_run THEN duration_ms END AS most_ms,
-  (waited_ms IS NOT NULL)::int AS waited, coalesce(waited_ms, 0) AS waited_ms, waited_ms AS most_waited_ms, created_at AS last_at`;
-const OF_COUNTER =
-  "name, template_id, state, nullif(verdict, ''), quarter, calls, executed, timed, sum_ms, most_ms, waited, waited_ms, most_waited_ms, last_at";
+const KEYS = "name, template_id, state, verdict, created_at";
+const KEYS_OF_COUNTER = `name, template_id, state, nullif(verdict, ''), ${QUARTERS.column}`;
 
-const sum = (column: string, condition = "true"): string => `coalesce(sum(${column}) FILTER (WHERE ${condition}), 0)::int`;
-const times = (name: string, count: string, all: string, most: string): string =>
-  [
-    `${sum(count)} AS ${name}_count`,
-    `sum(${all}) / nullif(sum(${count}), 0) AS ${name}_mean`,
-    `max(${most}) AS ${name}_most`,
-    `NULL::float8[] AS ${name}_percentiles`,
-  ].join(", ");
+/** A column of a call and of a counter, and the aggregate that adds both up under the same name. */
+type Added = { readonly name: string; readonly ofCall: string; readonly ofCounter: string; readonly total: string };
 
-const FIGURES = [
-  `${sum("calls")} AS calls`,
-  `${sum("calls", ENDED)} AS ended`,
-  `${sum("calls", "state = 'FAILED'")} AS failed`,
-  `${sum("calls", "state = 'DENIED'")} AS denied`,
-  `${sum("calls", "verdict = 'ask'")} AS asked`,
-  `${sum("executed")} AS executed`,
-  "max(last_at) AS last_at",
-  times("duration", "timed", "sum_ms", "most_ms"),
-  times("waited", "waited", "waited_ms", "most_waited_ms"),
-].join(", ");
+const whole = (name: string, ofCall: string, ofCounter: string): Added => {
+  return { name, ofCall: `(${ofCall})::int`, ofCounter, total: `coalesce(sum(${name}), 0)::int` };
+};
+const sum = (name: string, ofCall: string, ofCounter: string): Added => ({ name, ofCall, ofCounter, total: `sum(${name})` });
+const most = (name: string, ofCall: string, ofCounter: string): Added => ({ name, ofCall, ofCounter, total: `max(${name})` });
+const unread = (name: string): Added => {
+  return { name, ofCall: "NULL::numeric", ofCounter: "NULL::numeric", total: "NULL::numeric" };
+};
+
+/** Counted calls have ended. Classes are read only if the answer needs them. */
+function added({ duration, waited }: Percentiles): readonly Added[] {
+  const ran = "CASE WHEN has_run THEN duration_ms END";
+  return [
+    whole("calls", "true", "calls"),
+    whole("ended", ENDED, "calls"),
+    whole("failed", "state = 'FAILED'", "CASE WHEN state = 'FAILED' THEN calls ELSE 0 END"),
+    whole("denied", "state = 'DENIED'", "CASE WHEN state = 'DENIED' THEN calls ELSE 0 END"),
+    whole("asked", "verdict IS NOT DISTINCT FROM 'ask'", "CASE WHEN verdict = 'ask' THEN calls ELSE 0 END"),
+    whole("executed", "has_run", "executed"),
+    most("last_at", "created_at", "last_at"),
+    whole("duration_count", `${ran} IS NOT NULL`, "timed"),
+    sum("duration_sum", ran, "sum_ms"),
+    most("duration_most", ran, "most_ms"),
+    duration ? sum("duration_classes", classSql(ran), "durations") : unread("duration_classes"),
+    whole("waited_count", "waited_ms IS NOT NULL", "waited"),
+    sum("waited_sum", "waited_ms", "waited_ms"),
+    most("waited_most", "waited_ms", "most_waited_ms"),
+    waited ? sum("waited_classes", classSql("waited_ms"), "waits") : unread("waited_classes"),
+  ];
+}
+
+export type CountedRow = {
+  readonly [Column in "calls" | "ended" | "failed" | "denied" | "asked" | "executed"]: number;
+} & { readonly last_at: Date | null } & TimesRow<"duration"> &
+  TimesRow<"waited">;
+type TimesRow<Name extends string> = { readonly [Column in `${Name}_count`]: number } & {
+  readonly [Column in `${Name}_sum` | `${Name}_most`]: number | null;
+} & { readonly [Column in `${Name}_classes`]: Uint8Array | null };
+
+export function countedFiguresOf(row: CountedRow): CallFigures {
+  const { calls, ended, failed, denied, asked, executed } = row;
+  return {
+    calls,
+    ended,
+    failed,
+    denied,
+    asked,
+    executed,
+    lastAt: row.last_at,
+    duration: timesOf(row.duration_count, row.duration_sum, row.duration_most, row.duration_classes),
+    waited: timesOf(row.waited_count, row.waited_sum, row.waited_most, row.waited_classes),
+  };
+}
+
+function timesOf(count: number, sum: number | null, most: number | null, classes: Uint8Array | null): Distribution {
+  const percentiles = classes === null || most === null ? null : percentilesOf(classes, count, most, PERCENTILES);
+  const found = distribution(count, (sum ?? 0) / count, most, percentiles);
+  return found.percentiles === null ? found : { ...found, relativeError: RELATIVE_ERROR };
+}
+
+const MEASURES: Readonly<Record<CallMeasure, string>> = {
+  ...CALL_MEASURES,
+  DURATION_MEAN: "duration_sum / nullif(duration_count, 0)",
+  DURATION_P50: percentileSql("duration_classes", "duration_count", 0.5),
+  DURATION_P95: percentileSql("duration_classes", "duration_count", 0.95),
+  DURATION_P99: percentileSql("duration_classes", "duration_count", 0.99),
+  WAITED_MEAN: "waited_sum / nullif(waited_count, 0)",
+  WAITED_P95: percentileSql("waited_classes", "waited_count", 0.95),
+};
 
 /**
- * The groups from counters of whole quarters of an hour. Open calls and the ends of the range come from rows. Null if counters do not distinguish the groups, or do not have the figures.
+ * The groups from counters of whole quarters of an hour. Open calls and the ends of the range come from rows. Null if
+ * counters do not distinguish the groups.
  */
 export function fromCounters(
-  open: readonly string[],
   filter: AuditFilter,
   { by, edges, percentiles }: Grouping<CallDimension, CallMeasure> & { readonly percentiles: Percentiles },
   parameters: Parameters,
 ): GroupedSource<CallDimension, CallMeasure> | null {
   const isOfQuarters = (edges ?? []).slice(1, -1).every((edge) => edge % QUARTERS.ms === 0);
-  if (percentiles.duration || percentiles.waited || !isOfQuarters) return null;
-  if (!by.every((dimension) => COUNTED_DIMENSIONS.has(dimension))) return null;
+  if (!isOfQuarters || !by.every((dimension) => COUNTED_DIMENSIONS.has(dimension))) return null;
   const counters = countersOf(filter, parameters, QUARTERS);
   if (counters === null) return null;
   const where = conditions(filter, parameters);
+  const columns = added(percentiles);
+  const ofCall = `${KEYS}, ${columns.map(({ name, ofCall: sql }) => `${sql} AS ${name}`).join(", ")}`;
+  const ofCounter = `${KEYS_OF_COUNTER}, ${columns.map(({ ofCounter: sql }) => sql).join(", ")}`;
+  const names = columns.map(({ name }) => name);
   return {
-    open,
+    open: BEHIND,
     isKnown: "fold",
-    found: `SELECT ${OF_CALL} FROM fresh WHERE ${where}
-      UNION ALL SELECT ${OF_CALL} FROM audit_call WHERE ${where} AND ${CURRENT} AND (${uncounted(filter, parameters, QUARTERS)})
-      UNION ALL SELECT ${OF_COUNTER} FROM ${QUARTERS.table} WHERE ${counters}`,
+    found: `SELECT ${ofCall} FROM fresh WHERE ${where}
+      UNION ALL SELECT ${ofCall} FROM audit_call WHERE ${where} AND ${CURRENT} AND (${uncounted(filter, parameters, QUARTERS)})
+      UNION ALL SELECT ${ofCounter} FROM ${QUARTERS.table} WHERE ${counters}`,
     join: "",
-    columns: [
-      "state",
-      "verdict",
-      "calls",
-      "executed",
-      "timed",
-      "sum_ms",
-      "most_ms",
-      "waited",
-      "waited_ms",
-      "most_waited_ms",
-      "last_at",
-    ].map((name) => `c.${name}`),
+    columns: names.map((name) => `c.${name}`),
     time: "c.created_at",
     dimensions: CALL_DIMENSIONS,
     having: "true",
-    figures: FIGURES,
-    names: FIGURE_NAMES,
+    figures: columns.map(({ name, total }) => `${total} AS ${name}`).join(", "),
+    areAdditive: true,
+    names,
+    sent: (name) => (name.endsWith("_classes") ? sentSql(name) : name),
     examples: "NULL::text AS call_id",
     actorKind: () => "NULL",
-    measures: CALL_MEASURES,
+    measures: MEASURES,
   };
 }

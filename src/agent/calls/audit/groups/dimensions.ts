@@ -14,6 +14,9 @@ export const CALL_DIMENSIONS = {
   PLACE: { sql: "c.place", isNullable: true },
   RISK: { sql: "c.risk", isNullable: true },
   DECIDER: { sql: "u.decider", isNullable: true },
+  EXIT_CODE: { sql: "c.exit_code::text", isNullable: true },
+  HOST: { sql: "h.host", isNullable: true },
+  MODEL: { sql: "c.model", isNullable: true },
 } as const satisfies Readonly<Record<string, Dimension>>;
 
 export type CallDimension = keyof typeof CALL_DIMENSIONS;

@@ -1,6 +1,7 @@
 import {
   groupedSql,
   groupsOf,
+  OF_ROWS,
   type Group,
   type GroupedRow,
   type GroupedSource,
@@ -8,8 +9,8 @@ import {
   type Groups,
 } from "../../../../db/groups/grouped-rows.ts";
 import { plannedForValues, type Sql } from "../../../../db/sql.ts";
-import { COLUMNS, conditions, CURRENT, FOLD, FRESH, MOVED, OF_CALL, Parameters, ROWS_OF, type AuditFilter } from "../rows.ts";
-import { fromCounters } from "./counted.ts";
+import { BEHIND, COLUMNS, conditions, CURRENT, OF_CALL, Parameters, ROWS_OF, type AuditFilter } from "../rows.ts";
+import { countedFiguresOf, fromCounters, type CountedRow } from "./counted.ts";
 import { CALL_DIMENSIONS, type CallDimension } from "./dimensions.ts";
 import {
   CALL_MEASURES,
@@ -33,31 +34,28 @@ export type CallGroups = Groups<CallDimension, CallFigures>;
  * rows otherwise, each with the calls that they lack. While the audit is incomplete, all is read from the calls.
  */
 export async function callGroups(reads: Sql, filter: AuditFilter, grouping: CallGrouping): Promise<CallGroups> {
-  for (const source of [fromCountersOrAudit, fromCalls]) {
+  for (const sourceOf of [fromCounters, fromAudit, fromCalls]) {
     const parameters = new Parameters(filter.tenant);
-    const from = source(filter, grouping, parameters);
-    const text = groupedSql(from, grouping, parameters);
-    const rows = await reads.query<GroupedRow<FiguresRow>>(plannedForValues("call_groups", text), parameters.values);
-    const found = groupsOf(rows, from, grouping, { figuresOf, nothing: NO_CALLS });
+    const source = sourceOf(filter, grouping, parameters);
+    if (source === null) continue;
+    const text = groupedSql(source, grouping, parameters);
+    const rows = await reads.query<GroupedRow<FiguresRow | CountedRow>>(plannedForValues("call_groups", text), parameters.values);
+    const found = groupsOf(rows, source, grouping, { figuresOf: figuresOfRow, nothing: NO_CALLS });
     if (found !== null) return found;
   }
   return { groups: [], groupCount: 0, total: null };
 }
 
+function figuresOfRow(row: FiguresRow | CountedRow): CallFigures {
+  return "duration_classes" in row ? countedFiguresOf(row) : figuresOf(row);
+}
+
 type Source = GroupedSource<CallDimension, CallMeasure>;
 
-const OPEN = [
-  `fold AS MATERIALIZED (${FOLD})`,
-  `moved AS MATERIALIZED (${MOVED})`,
-  `fresh (${COLUMNS}) AS MATERIALIZED (${FRESH})`,
-];
-
-function fromCountersOrAudit(filter: AuditFilter, grouping: CallGrouping, parameters: Parameters): Source {
-  const counters = fromCounters(OPEN, filter, grouping, parameters);
-  if (counters !== null) return counters;
+function fromAudit(filter: AuditFilter, grouping: CallGrouping, parameters: Parameters): Source {
   const where = conditions(filter, parameters);
   const found = `SELECT ${COLUMNS} FROM fresh WHERE ${where} UNION ALL SELECT ${COLUMNS} FROM audit_call WHERE ${where} AND ${CURRENT}`;
-  return { ...sourceOf(grouping), open: OPEN, isKnown: "fold", found };
+  return { ...sourceOf(grouping), open: BEHIND, isKnown: "fold", found };
 }
 
 function fromCalls(filter: AuditFilter, grouping: CallGrouping, parameters: Parameters): Source {
@@ -70,9 +68,16 @@ function fromCalls(filter: AuditFilter, grouping: CallGrouping, parameters: Para
   };
 }
 
+/** A call is in the group of each of these. */
+const JOINS: { readonly [Of in CallDimension]?: string } = {
+  DECIDER: "LEFT JOIN LATERAL unnest(c.deciders) AS u(decider) ON true",
+  HOST: "LEFT JOIN LATERAL unnest(c.hosts) AS h(host) ON true",
+};
+
 function sourceOf({ by, percentiles }: CallGrouping): Omit<Source, "open" | "isKnown" | "found"> {
   return {
-    join: by.includes("DECIDER") ? "LEFT JOIN LATERAL unnest(c.deciders) AS u(decider) ON true" : "",
+    ...OF_ROWS,
+    join: by.flatMap((dimension) => JOINS[dimension] ?? []).join(" "),
     columns: ["id", "agent_id", "state", "verdict", "has_run", "created_at", "duration_ms", "waited_ms"].map(
       (name) => `c.${name}`,
     ),
@@ -104,6 +109,9 @@ function actorKind(dimension: CallDimension, value: string): string {
     case "RULE":
     case "PLACE":
     case "RISK":
+    case "EXIT_CODE":
+    case "HOST":
+    case "MODEL":
       return "NULL";
   }
 }

@@ -1,6 +1,7 @@
 import {
   groupedSql,
   groupsOf,
+  OF_ROWS,
   type Dimension,
   type Group,
   type GroupedRow,
@@ -134,6 +135,7 @@ export async function stepGroups(
     const parameters = new Parameters(filter.tenant);
     const source: GroupedSource<StepDimension, StepMeasure> = {
       ...rowsOf({ what: "step", filter }, [...STEP_COLUMNS, ...KEYS, "stop_reason"], parameters),
+      ...OF_ROWS,
       join: "",
       columns: STEP_COLUMNS.map((name) => `c.${name}`),
       time: "c.started_at",
@@ -163,6 +165,7 @@ export async function turnGroups(
     const parameters = new Parameters(filter.tenant);
     const source: GroupedSource<TurnDimension, TurnMeasure> = {
       ...rowsOf({ what: "turn", filter }, [...TURN_COLUMNS, ...KEYS], parameters),
+      ...OF_ROWS,
       join: "",
       columns: TURN_COLUMNS.map((name) => `c.${name}`),
       time: "c.started_at",

@@ -1,0 +1,10 @@
+/**
+ * The condition that agent `a` does nothing: no turn is open or wanted, no server holds it, and no shell or question of
+ * it is open. Its row alone says most of it, so that a statement that locks the row sees what was committed meanwhile.
+ */
+export const IS_IDLE = `a.state = 'READY' AND a.runnable_at IS NULL AND a.retry_turn IS NULL AND (a.lease_owner IS NULL OR a.lease_until < policy_time())
+    AND NOT EXISTS (SELECT FROM approval p WHERE p.agent_id = a.id AND p.state = 'PENDING')
+    AND NOT EXISTS (SELECT FROM shell s WHERE s.agent_id = a.id AND s.state = 'RUNNING')`;
+
+/** Locks agent $1 if it is idle: whoever sends it a message then waits for the statement. */
+export const LOCKED_IDLE = `idle AS MATERIALIZED (SELECT a.id FROM agent a WHERE a.id = $1 AND ${IS_IDLE} FOR NO KEY UPDATE)`;
