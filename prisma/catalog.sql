@@ -523,8 +523,8 @@ BEGIN
   END IF;
 
   IF v_change."stepEnd" IS NOT NULL THEN
-    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, context_tokens, context_bytes, context_window, request, cost_usd, completed_at) =
-      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.context_tokens, r.context_bytes, r.context_window, r.request, r.cost_usd, r.completed_at
+    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, context_tokens, context_bytes, context_window, request, cost_usd, completed_at, error_type) =
+      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.context_tokens, r.context_bytes, r.context_window, r.request, r.cost_usd, r.completed_at, r.error_type
        FROM json_populate_record(s, v_change."stepEnd") r)
     WHERE s.agent_id = p_agent AND s.step = (v_change."stepEnd" ->> 'step')::int AND s.state = 'STARTED';
     IF NOT FOUND THEN
@@ -1068,6 +1068,13 @@ BEGIN
   IF v_change."mostExports" < (SELECT count(*) FROM export x WHERE x.tenant = p_tenant AND x.state = 'RUNNING') THEN
     RAISE EXCEPTION 'more exports are made than may be' USING ERRCODE = 'TP002';
   END IF;
+  -- One actor has half of them at most, rounded up.
+  IF (v_change."mostExports" + 1) / 2 < (
+    SELECT count(*) FROM export x, json_populate_record(null::export, v_change."createExport") c
+    WHERE x.tenant = p_tenant AND x.state = 'RUNNING' AND x.created_by = c.created_by AND x.created_by_kind = c.created_by_kind
+  ) THEN
+    RAISE EXCEPTION 'more exports of one actor are made than may be' USING ERRCODE = 'TP002';
+  END IF;
   SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), greatest(l.seq, (SELECT max(e.seq) FROM event e WHERE e.tenant = p_tenant AND e.agent_id IS NULL)), l.lost_at
   INTO base_position, base_seq, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;
   IF v_lost IS NOT NULL THEN
@@ -1325,6 +1332,8 @@ CREATE UNIQUE INDEX audit_fold_pkey ON public.audit_fold USING btree (tenant);
 
 CREATE UNIQUE INDEX audit_quarter_pkey ON public.audit_quarter USING btree (tenant, quarter, name, template_id, state, verdict);
 
+CREATE INDEX audit_step_error_type ON public.audit_step USING btree (tenant, error_type, started_at, agent_id, step) WHERE (error_type IS NOT NULL);
+
 CREATE UNIQUE INDEX audit_step_pkey ON public.audit_step USING btree (agent_id, step);
 
 CREATE INDEX audit_step_tenant_cost_usd_agent_id_step_idx ON public.audit_step USING btree (tenant, cost_usd, agent_id, step);
@@ -1344,6 +1353,8 @@ CREATE INDEX audit_step_tenant_started_at_agent_id_step_idx ON public.audit_step
 CREATE INDEX audit_step_tenant_state_started_at_agent_id_step_idx ON public.audit_step USING btree (tenant, state, started_at, agent_id, step);
 
 CREATE INDEX audit_step_tenant_template_id_started_at_agent_id_step_idx ON public.audit_step USING btree (tenant, template_id, started_at, agent_id, step);
+
+CREATE INDEX audit_turn_error_type ON public.audit_turn USING btree (tenant, error_type, started_at, agent_id, turn) WHERE (error_type IS NOT NULL);
 
 CREATE UNIQUE INDEX audit_turn_fold_pkey ON public.audit_turn_fold USING btree (tenant);
 

@@ -5,7 +5,7 @@ import { readEnvironment } from "../src/config/environment.ts";
 import { dropViews, installViews, inTransaction, type OperatorConnection } from "../src/db/bi/install.ts";
 import { columnsPage, ViewsRefused } from "../src/db/bi/view.ts";
 import { VIEWS } from "../src/db/bi/views.ts";
-import { grantReader, listReaders, revokeReader } from "../src/db/bi/readers.ts";
+import { grantReader, listReaders, revokeReader, showsSamples } from "../src/db/bi/readers.ts";
 import { command } from "./command.ts";
 
 const USAGE = "npm run bi -- install | drop | grant NAME --tenant TENANT [--content] | revoke NAME | list | columns";
@@ -53,6 +53,13 @@ async function run(
       return;
     case "grant": {
       if (role === undefined || tenant === undefined) break;
+      const [server] = await connection.query<{ version: number }>(
+        "SELECT current_setting('server_version_num')::int AS version",
+      );
+      if (server !== undefined && showsSamples(server.version))
+        console.error(
+          "This version of PostgreSQL shows samples of columns of other tenants to a hostile reader (CVE-2025-8713): update it to 15.14, 16.10, 17.6 or later.",
+        );
       const password = await grantReader(connection, { role, tenant, readsContent: content });
       return console.log(`role ${role}, password ${password} (shown once)`);
     }

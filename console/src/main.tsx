@@ -7,14 +7,18 @@ import { Provider } from "urql";
 import "./design/tokens.css";
 import "./design/base.css";
 import "./calls/calls.css";
+import { prepareTimes } from "./design/time.ts";
 import { client } from "./session/client.ts";
 import { i18n } from "./session/messages.ts";
 import { showTheme, speak, startLanguage, startTheme } from "./session/settings.ts";
 import { Gate } from "./shell/gate.tsx";
 import { router } from "./shell/router.tsx";
 
+// A page that the browser has kept for its Back key may be of a person who has signed out since.
+addEventListener("pageshow", ({ persisted }) => (persisted ? location.reload() : undefined));
 showTheme(startTheme());
-await speak(startLanguage());
+const language = startLanguage();
+await speak(language);
 const root = document.querySelector("#root");
 if (root !== null)
   createRoot(root).render(
@@ -30,3 +34,4 @@ if (root !== null)
       </I18nProvider>
     </StrictMode>,
   );
+setTimeout(() => prepareTimes(language), 0);

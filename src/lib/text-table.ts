@@ -6,9 +6,9 @@ export type TableColumn = { readonly name: string; readonly isNumber: boolean };
 /** The most characters of a cell that are shown. */
 const SHOWN = 200;
 
-/** A table for a terminal, of lines. Characters that command a terminal, or are invisible, are shown as escapes. */
+/** A table for a terminal, of lines. A null is shown as NULL. Characters that command a terminal, or are invisible, are shown as escapes. */
 export function textTable(columns: readonly TableColumn[], rows: readonly (readonly (string | null)[])[]): readonly string[] {
-  const shown = rows.map((row) => row.map((cell) => (cell === null ? "" : shownCell(cell))));
+  const shown = rows.map((row) => row.map((cell) => (cell === null ? "NULL" : shownCell(cell))));
   const heads = columns.map(({ name }) => shownCell(name));
   const widths = heads.map((head, at) => shown.reduce((most, row) => Math.max(most, widthOf(row[at] ?? "")), widthOf(head)));
   const line = (cells: readonly string[]): string =>
@@ -31,7 +31,16 @@ function padded(text: string, width: number, isRight: boolean): string {
   return isRight ? space + text : text + space;
 }
 
-/** The width in a terminal, nearly: a character beyond the Basic Multilingual Plane counts as one. */
+/** Characters that take two cells of a terminal (Unicode, UAX #11), without the half-width forms U+FF61 to U+FFDC. */
+const WIDE =
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
+const HALF = /^[\uff61-\uffdc]/;
+
+const LETTERS = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/** The cells of a terminal that a text takes. A letter with its marks takes those of the letter. */
 function widthOf(text: string): number {
-  return Array.from(text).length;
+  let width = 0;
+  for (const { segment } of LETTERS.segment(text)) width += WIDE.test(segment) && !HALF.test(segment) ? 2 : 1;
+  return width;
 }

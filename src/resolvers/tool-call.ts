@@ -1,3 +1,4 @@
+import { inputPreview } from "../agent/calls/events.ts";
 import type { OutputPiece } from "../agent/calls/outputs.ts";
 import { cannotComplete, completeToolCall as complete, type CannotComplete } from "../agent/commands/complete-tool-call.ts";
 import { cancelToolCall as cancel } from "../agent/commands/turn.ts";
@@ -187,6 +188,15 @@ export async function outputPiece(
   if (bytes < 4 || bytes > MOST_PIECE)
     throw clientError("BAD_USER_INPUT", `\`bytes\` must be between 4 and ${MOST_PIECE}, not ${bytes}`);
   return services.outputs.read(callId, offset, bytes);
+}
+
+const MOST_PREVIEW = 4_000;
+
+/** The beginning of a call's input. */
+export function previewOf(call: Parameters<typeof inputPreview>[0], length: number): string {
+  if (length < 1 || length > MOST_PREVIEW)
+    throw clientError("BAD_USER_INPUT", `\`length\` must be between 1 and ${MOST_PREVIEW}, not ${length}`);
+  return inputPreview(call, length);
 }
 
 const MOST_SHELLS = 100;

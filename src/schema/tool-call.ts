@@ -1,4 +1,3 @@
-import { inputPreview } from "../agent/calls/events.ts";
 import { isRetryable, recommendationsOf } from "../agent/calls/refusals/refusal-details.ts";
 import type { Trail } from "../agent/calls/call.ts";
 import type { Passage } from "../agent/calls/stage-clock.ts";
@@ -8,7 +7,7 @@ import { globalId } from "../lib/global-id.ts";
 import type { Json } from "../lib/json.ts";
 import { contextAtStep } from "../resolvers/step-context.ts";
 import { toolCalls } from "../resolvers/tool-audit.ts";
-import { cachedCall, dueOfCall, imagesOfCall, OWN_WAIT, toolCall, waitOfCall } from "../resolvers/tool-call.ts";
+import { cachedCall, dueOfCall, imagesOfCall, OWN_WAIT, previewOf, toolCall, waitOfCall } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
 import { builder, connectionOf, nodesSelection } from "./builder.ts";
 import {
@@ -189,11 +188,13 @@ export const ToolCall = builder.prismaNode("ToolCall", {
     }),
     inputPreview: t.string({
       nullable: true,
-      description: "The input as JSON text, cut at 200 characters. Null if it was erased.",
+      complexity: ({ length }) => ({ field: 1 + Math.floor((length ?? 0) / 1_000) }),
+      description: "The input as JSON text, cut at 200 characters, or at `length`. Null if it was erased.",
+      args: { length: t.arg.int({ defaultValue: 200, description: "Maximum number of characters, 1 to 4,000." }) },
       select: { effectiveInput: true, requestedInput: true, erasedAt: true },
-      resolve: ({ effectiveInput, requestedInput, erasedAt }) =>
+      resolve: ({ effectiveInput, requestedInput, erasedAt }, { length }) =>
         erasedAt === null
-          ? inputPreview({ effectiveInput: effectiveInput as Json, requestedInput: requestedInput as Json })
+          ? previewOf({ effectiveInput: effectiveInput as Json, requestedInput: requestedInput as Json }, length ?? 200)
           : null,
     }),
     inputHash: t.exposeString("inputHash", {

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { commitEnd } from "../../src/agent/calls/shells/ended.ts";
-import { notice } from "../../src/agent/calls/notices.ts";
 import type { ModelEvent, ModelRequest } from "../../src/agent/models/model.ts";
-import type { NoticeSource } from "../../src/db/commit/change.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { rowId } from "../../src/lib/global-id.ts";
@@ -10,25 +8,9 @@ import { ForkAgentDocument, NoticesDocument } from "../generated/documents.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { calls, playedModel, says } from "../support/models.ts";
+import { agentOf, tell } from "../support/notices.ts";
 import { shellRow } from "../support/shell-row.ts";
 import { beforeCommit } from "../support/writes.ts";
-
-type AgentRow = { readonly id: string; readonly tenant: string; readonly createdBy: string };
-
-async function agentOf(sql: Sql, agentId: string): Promise<AgentRow> {
-  const text = `SELECT id, tenant, created_by AS "createdBy" FROM agent WHERE id = $1`;
-  const [agent] = await sql.query<AgentRow, [id: string]>({ name: "agent_of_notices", text }, [rowId("Agent", agentId)]);
-  if (agent === undefined) throw new Error("there is no such agent");
-  return agent;
-}
-
-/** Tells an agent of things, as a commit of others does. */
-async function tell(sql: Sql, agentId: string, ...told: readonly (readonly [source: NoticeSource, ref: string, text: string])[]) {
-  const agent = await agentOf(sql, agentId);
-  const notices = told.map(([source, ref, text]) => notice(agent, { source, ref, text }, new Date()));
-  const part = { agentId: agent.id, createdBy: agent.createdBy, events: [] };
-  expect(await new EventLog(sql).commit(agent.tenant, part, { notices })).toMatchObject({ outcome: "COMMITTED" });
-}
 
 const ROWS = { name: "rows_of_notices", text: "SELECT agent_id, ref, text, told_at_step FROM notice ORDER BY id" };
 

@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Model, ModelEvent, TokenPrice } from "../../src/agent/models/model.ts";
-import { AgentDocument, StepRequestsDocument, StepsDocument, TurnsDocument } from "../generated/documents.ts";
+import { ModelError, type Model, type ModelErrorKind, type ModelEvent, type TokenPrice } from "../../src/agent/models/model.ts";
+import {
+  AgentDocument,
+  StepGroupsDocument,
+  StepRequestsDocument,
+  StepsDocument,
+  TurnGroupsDocument,
+  TurnsDocument,
+} from "../generated/documents.ts";
 import { NEIGHBOURS } from "../support/actors.ts";
 import { startTestApp } from "../support/app.ts";
 import { foldAll } from "../support/audit.ts";
@@ -150,6 +157,41 @@ describe("steps and turns", () => {
     });
     expect(turn?.waitingMs).toBeGreaterThan(0);
     expect(turn?.waitingMs).toBeLessThanOrEqual(turn?.durationMs ?? 0);
+  });
+
+  it("have the kind of the failure of a model call, by which they are filtered and grouped", async () => {
+    const failing = (kind: ModelErrorKind) =>
+      async function* (): AsyncGenerator<ModelEvent> {
+        yield* [];
+        throw new ModelError(kind, "no answer");
+      };
+    const model = playedModel(failing("rejected"), failing("overloaded"), () => answers(1, 0));
+    const { app, as } = await office(model, { modelRetries: 0 });
+    const anna = as("anna");
+    const { id: agentId } = await anna.createAgent();
+    for (const text of ["one", "two", "three"]) await anna.turn(agentId, text);
+    for (const isFolded of [false, true]) {
+      if (isFolded) await foldAll(app.database.sql);
+      const { steps } = await anna.get(StepsDocument, { orderBy: { field: "STARTED_AT", direction: "ASC" } });
+      expect(steps.nodes.map(({ state, errorType }) => [state, errorType])).toEqual([
+        ["ABORTED", "REJECTED"],
+        ["ABORTED", "OVERLOADED"],
+        ["COMPLETED", null],
+      ]);
+      const { turns } = await anna.get(TurnsDocument, { filter: { errorTypes: ["OVERLOADED", "SILENT"] } });
+      expect(turns.nodes.map(({ turn, reason, errorType }) => [turn, reason, errorType])).toEqual([[2, "ERROR", "OVERLOADED"]]);
+      const { stepGroups } = await anna.get(StepGroupsDocument, { by: ["ERROR_TYPE"], filter: { states: ["ABORTED"] } });
+      expect(stepGroups.groups.map(({ errorType, figures }) => [errorType, figures.steps])).toEqual([
+        ["OVERLOADED", 1],
+        ["REJECTED", 1],
+      ]);
+      const { turnGroups } = await anna.get(TurnGroupsDocument, { by: ["ERROR_TYPE", "REASON"] });
+      expect(turnGroups.groups.map(({ errorType, reason, figures }) => [errorType, reason, figures.turns])).toEqual([
+        [null, "COMPLETED", 1],
+        ["OVERLOADED", "ERROR", 1],
+        ["REJECTED", "ERROR", 1],
+      ]);
+    }
   });
 
   it("are paged in each order, each row once, also while turns begin and end", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { BATCH, batchRows, entriesOf, isBatchId } from "../../console/src/inbox/batches/entries.ts";
+import { longRows, withLongInput } from "../../console/src/inbox/batches/long-inputs.ts";
 import { compared, shapeOf } from "../../console/src/inbox/batches/shape.ts";
 import type { Row } from "../../console/src/inbox/queue.ts";
 
@@ -147,5 +148,31 @@ describe("the comparison of alike inputs", () => {
     expect(compared([{ path: "x x" }, { path: "x x x" }])).toEqual([
       { name: "path", before: "x ", after: "x", parts: ["", "x "] },
     ]);
+  });
+});
+
+describe("longer inputs", () => {
+  const long = (id: string, part: Partial<Row> = {}): Row => row(id, `{"command":"ls ${"x".repeat(180)}…`, part);
+  const whole = `{"command":"ls ${"x".repeat(300)}"}`;
+
+  it("are read of questions that may be alike, not of others, each once and in bounds", () => {
+    const alone = long("edited", { hasEditedInput: true });
+    const rows = [long("a"), command("b", "ls"), long("c"), alone];
+    expect(longRows(rows, new Set()).map(({ id }) => id)).toEqual(["a", "c"]);
+    expect(longRows(rows, new Set(["a", "c"]))).toEqual([]);
+    expect(longRows([long("a"), long("b"), alone], new Set())).toEqual([]);
+    const many = Array.from({ length: 700 }, (_, index) => long(String(index)));
+    expect(longRows(many, new Set())).toHaveLength(50);
+    expect(longRows(many, new Set(many.slice(0, 480).map(({ id }) => id)))).toHaveLength(20);
+    expect(longRows(many, new Set(many.slice(0, 500).map(({ id }) => id)))).toEqual([]);
+  });
+
+  it("are compared whole, and only if they are those of the question", () => {
+    const given = long("a");
+    const read = withLongInput(given, "hash of a", whole);
+    expect(read?.toolCall?.inputPreview).toBe(whole);
+    expect(withLongInput(given, "hash of another", whole)).toBe(null);
+    expect(withLongInput(given, null, null)).toBe(null);
+    expect(withLongInput(given, "hash of a", `${whole.slice(0, 250)}…`)).toBe(null);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { partsOf } from "../../console/src/calls/text-parts.ts";
+import { partAt, partBefore, partsOf, withLineEndsOf } from "../../console/src/calls/text-parts.ts";
 import { blocksOf } from "../../console/src/design/visible-lines.ts";
 
 const PART = 64 * 1024;
@@ -40,5 +40,29 @@ describe("the blocks of a text", () => {
     expect(blocks.slice(0, -1).every((block) => block.endsWith("words"))).toBe(true);
     expect(blocksOf("")).toEqual([""]);
     expect(blocksOf("x".repeat(10_000))).toHaveLength(1);
+  });
+});
+
+describe("one part of a long text", () => {
+  const text = "a line of words\n".repeat(20_000);
+
+  it("begins where it is asked for, and the parts before and after it join it", () => {
+    const first = partAt(text, 0);
+    const second = partAt(text, first.end);
+    expect(first.begin).toBe(0);
+    expect(text.slice(0, first.end).endsWith("\n")).toBe(true);
+    expect(partBefore(text, second.begin)).toEqual(first);
+    expect(partAt(text, text.length - 5)).toEqual({ begin: text.length - 5, end: text.length });
+    expect(partAt("", 0)).toEqual({ begin: 0, end: 0 });
+  });
+});
+
+describe("a text that was written in a field", () => {
+  it("has the line ends of the text before", () => {
+    expect(withLineEndsOf("a\r\nb\r\n", "a\nc\n")).toBe("a\r\nc\r\n");
+    expect(withLineEndsOf("a\nb", "a\nc")).toBe("a\nc");
+    expect(withLineEndsOf("a", "a\nc")).toBe("a\nc");
+    // Nothing tells the lines of a mixed text apart.
+    expect(withLineEndsOf("a\r\nb\nc", "a\nb\nd")).toBe("a\nb\nd");
   });
 });

@@ -253,3 +253,43 @@ withChromium(
     expect(complaints.filter((text) => !text.includes("ERR_FAILED"))).toEqual([]);
   },
 );
+
+withChromium("console: an agent is archived, found again and restored, by keyboard", { timeout: 120_000 }, async () => {
+  const { app, page, complaints, open } = await consolePage({ script: SCRIPT });
+  const client = connect(app.url);
+  const { id } = await client.createAgent({ title: "Old work" });
+  await client.turn(id, "hello");
+  await open(`/console/agents/${id}`);
+  const archive = page.getByRole("button", { name: "Archive", exact: true });
+  await archive.waitFor();
+  // The server answers so for an agent with others at work below it.
+  await page.route("**/graphql", async (route) => {
+    const body = route.request().postData() ?? "";
+    if (!body.includes("mutation Archive") || body.includes('"tree":true')) return route.continue();
+    const userErrors = [{ __typename: "UserError", code: "CHILDREN_WORK", message: "1 agent below it is at work" }];
+    const archiveAgent = { __typename: "ArchiveAgentPayload", agent: null, userErrors };
+    await route.fulfill({ json: { data: { archiveAgent } } });
+  });
+  await archive.press("Enter");
+  await page.getByRole("alert").getByText("1 agent below it is at work").waitFor();
+  await page.getByRole("button", { name: "Archive, and interrupt those below it" }).press("Enter");
+  const restore = page.getByRole("button", { name: "Restore" });
+  await restore.waitFor();
+  await page.getByText("archived", { exact: true }).waitFor();
+  expect(await page.getByRole("button", { name: "Compact" }).isDisabled()).toBe(true);
+  expect(await page.getByRole("textbox").isDisabled()).toBe(true);
+  expect(await axeViolations(page)).toEqual([]);
+  await screenshot(page, "console-archived");
+
+  await open("/console/agents");
+  await page.getByText("No agent passes the filters.").waitFor();
+  await page.getByLabel("Archived").check();
+  await page.getByRole("link", { name: /Old work/ }).press("Enter");
+  await restore.press("Enter");
+  await archive.waitFor();
+  await page.getByRole("textbox", { name: "Message" }).fill("are you there?");
+  await page.keyboard.press("Enter");
+  await client.until(id, "DONE");
+  await page.getByRole("group", { name: "Conversation" }).getByText("are you there?").waitFor();
+  expect(complaints).toEqual([]);
+});

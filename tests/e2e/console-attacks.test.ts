@@ -18,6 +18,29 @@ const remote = defineTool({
   run: () => ({ output: "" }),
 });
 
+/** A tool with an input of any form, which is edited as JSON. */
+const loose = defineTool({
+  name: "loose",
+  description: "Takes everything.",
+  readOnly: false,
+  inputSchema: Type.Object({}, { additionalProperties: true }),
+  run: () => ({ output: "" }),
+});
+
+/** The places of two letters on the page, from the left. */
+function places(line: Element): readonly number[] {
+  const [text] = [...line.querySelectorAll("mark, span")].flatMap(({ firstChild }) =>
+    firstChild instanceof Text ? [firstChild] : [],
+  );
+  if (text === undefined) throw new Error("the line has a text");
+  return ["א", "ב"].map((letter) => {
+    const range = document.createRange();
+    range.setStart(text, text.data.indexOf(letter));
+    range.setEnd(text, text.data.indexOf(letter) + 1);
+    return range.getBoundingClientRect().left;
+  });
+}
+
 const SCRIPT = {
   replies: [
     {
@@ -26,8 +49,10 @@ const SCRIPT = {
     },
     {
       when: { user: "^long" },
-      call: [{ tool: "bash_run", input: { command: `echo ok${"\n# harmless".repeat(300)}\nmake production` } }],
+      call: [{ tool: "bash_run", input: { command: `echo ok${"\n# harmless".repeat(300)}\nmake production > /etc/made` } }],
     },
+    { when: { user: "^copy" }, call: [{ tool: "bash_run", input: { command: "cp א ב" } }] },
+    { when: { user: "^loose" }, call: [{ tool: "loose", input: { [`a${OVERRIDE}b`]: "c" } }] },
     { when: { user: "^strange" }, call: [{ tool: `bash${OVERRIDE}_run`, input: { command: "ls" } }] },
     {
       when: { user: "^links" },
@@ -67,13 +92,19 @@ withChromium("console: another tenant's tab takes over the pages of the first", 
   await other.keyboard.press("Enter");
   await other.getByText("anna · other").waitFor();
   await expect.poll(() => who.innerText(), { timeout: 10_000 }).toBe("anna · other");
+
+  // A page that the browser has kept is read anew when it is shown again.
+  const again = page.waitForEvent("domcontentloaded");
+  await page.evaluate(() => dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true })));
+  await again;
+  await who.waitFor();
 });
 
 withChromium(
   "console: titles, names of tools and values turn no text around, and a command shows what is beside it and beyond its view",
   { timeout: 90_000 },
   async () => {
-    const { app, page, complaints, open } = await consolePage({ script: SCRIPT, config: { tools: [remote] } });
+    const { app, page, complaints, open } = await consolePage({ script: SCRIPT, config: { tools: [remote, loose] } });
     const client = connect(app.url);
     const asked = async (words: string): Promise<string> => {
       const { id } = await client.createAgent({ title: `Of ${words}${OVERRIDE}lacol` });
@@ -85,13 +116,29 @@ withChromium(
     const question = page.getByRole("region", { name: "Question" });
     await question.getByText("prod\\u202e.example", { exact: true }).waitFor();
     expect(await turnedTexts(page)).toEqual([]);
+    await page.keyboard.press("a");
+    await question.getByText("It does not look at: host").waitFor();
+    await page.keyboard.press("Escape");
     await asked("long");
     await expect.poll(() => page.title()).toBe("(2) Triplane");
     await page.getByRole("option", { name: "bash_run echo" }).click();
     await question.getByText("This command has 302 lines.").waitFor();
-    await question.getByRole("list", { name: "Asking parts" }).getByText("make production").waitFor();
-    expect(await question.getByRole("list", { name: "Asking parts" }).getByText("make production").isVisible()).toBe(true);
+    await question
+      .getByRole("list", { name: "Asking parts" })
+      .getByText("make production > /etc/made", { exact: true })
+      .waitFor();
     expect(await axeViolations(page)).toEqual([]);
+    await asked("copy");
+    await page.getByRole("option", { name: "bash_run cp" }).click();
+    const line = question.getByRole("group", { name: "Command line, asking parts marked" });
+    await line.getByText("cp").waitFor();
+    const [first = 0, second = 0] = await line.evaluate(places);
+    expect(first).toBeLessThan(second);
+    await asked("loose");
+    await page.getByRole("option", { name: "loose {" }).click();
+    await question.getByRole("button", { name: "Edit and allow" }).click();
+    expect(await question.getByLabel("Input (JSON)").inputValue()).toContain("a\\u202eb");
+    await page.keyboard.press("Escape");
     const strange = await asked("strange");
     await open(`/console/agents/${strange}`);
     await page.getByText("bash\\u202e_run").first().waitFor();
@@ -105,3 +152,30 @@ withChromium(
     expect(complaints).toEqual([]);
   },
 );
+
+withChromium("console: a decision whose answer was lost is not called refused", { timeout: 60_000 }, async () => {
+  const { app, page, open } = await consolePage({ script: SCRIPT, config: { tools: [remote] } });
+  const client = connect(app.url);
+  for (const title of ["First", "Second"]) {
+    const { id } = await client.createAgent({ title });
+    await client.send(id, "remote");
+  }
+  let isTaken = false;
+  await page.route("**/graphql", async (route) => {
+    const asked = route.request().postDataJSON() as { readonly query: string };
+    if (!asked.query.startsWith("mutation Decide")) return route.continue();
+    if (isTaken) await route.fetch();
+    await route.abort();
+  });
+  await open("/console/inbox");
+  const row = page.getByRole("listbox", { name: "Open approvals" }).getByRole("option").first();
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await row.getByText("no answer").waitFor();
+  expect(await page.title()).toBe("(2) Triplane");
+  isTaken = true;
+  await row.click();
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await expect.poll(() => page.title()).toBe("(1) Triplane");
+  expect(await page.getByText("Your decision was not taken").count()).toBe(0);
+  expect(await page.getByText("The answer to your decision was lost").count()).toBe(0);
+});

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { connect } from "../support/client.ts";
-import { axeViolations, consolePage, pictures, signInByKeyboard } from "../support/console-page.ts";
+import { axeViolations, consolePage, pictures, signInByKeyboard, untilSeen } from "../support/console-page.ts";
 import { withChromium } from "../support/example-app.ts";
 import { ACTORS, ask, inbox, SCRIPT } from "../support/office.ts";
 
@@ -77,6 +77,48 @@ withChromium(
     const [open, ...others] = await inbox(pia, { states: ["PENDING"] });
     expect([open?.id, others]).toEqual([own, []]);
     expect((await inbox(pia, { states: ["DENIED"] })).map(({ note }) => note)).toEqual(["Not in docs.", "Not in docs."]);
+    expect(complaints).toEqual([]);
+  },
+);
+
+withChromium(
+  "console: questions with longer inputs are a batch once the page has read them whole",
+  { timeout: 120_000 },
+  async () => {
+    const body = (lines: number): string => "a line of text\n".repeat(lines);
+    const write = (pattern: string, lines: number, end: string) => ({
+      when: { user: `^write (?<name>${pattern})$` },
+      call: [{ tool: "fs_write", input: { path: "{{name}}", content: `${body(lines)}${end}` } }],
+    });
+    const { app, page, complaints } = await consolePage({
+      config: ACTORS,
+      script: {
+        replies: [write("docs/[a-c].*", 40, "the end of {{name}}"), write("docs/x.*", 400, ""), { when: {}, say: ["Done."] }],
+      },
+      template: TEMPLATE,
+    });
+    const anna = connect(app.url, "anna-token");
+    for (const name of ["a", "b", "x1", "x2", "x3"]) await ask(anna, `write docs/${name}.txt`);
+    await signInByKeyboard(page, app, "paul-token", "/console/inbox");
+    const lines = page.getByRole("listbox", { name: "Open approvals" }).getByRole("option");
+    await expect.poll(() => lines.count()).toBe(5);
+    // The third one comes under the open page. Those above the bound stand alone.
+    await ask(anna, "write docs/c.txt");
+    const batch = lines.filter({ hasText: "3 alike" });
+    await batch.click();
+    await expect.poll(() => lines.count()).toBe(4);
+    await page.getByRole("heading", { name: "3 alike:" }).waitFor();
+    const common = page.getByRole("region", { name: "Common to all" });
+    expect((await common.innerText()).split("a line of text").length).toBeGreaterThan(40);
+    const each = page.getByRole("region", { name: "Each of them" });
+    const shown = (await each.locator("mark").allInnerTexts()).filter((text) => text !== "…");
+    expect(shown).toEqual(["a.txt", "a.txt", "b.txt", "b.txt", "c.txt", "c.txt"]);
+    expect(await axeViolations(page)).toEqual([]);
+    await untilSeen(page);
+    await page.keyboard.press("Shift+A");
+    await page.getByText("3 of 3 decided").waitFor();
+    await expect.poll(async () => (await readdir(join(app.workspace, "docs"))).toSorted()).toEqual(["a.txt", "b.txt", "c.txt"]);
+    expect(await inbox(anna, { states: ["PENDING"] })).toHaveLength(3);
     expect(complaints).toEqual([]);
   },
 );

@@ -20,7 +20,7 @@ const MORE_ROWS = `
 UPDATE tool_call SET started_at = created_at, completed_at = created_at + duration_ms * interval '1 ms',
   verdict = (ARRAY['allow', 'ask', 'deny'])[1 + substring(id FROM 6)::int % 3];
 UPDATE agent SET turn = 1, done_reason = CASE WHEN substring(id FROM 7)::int % 6 = 0 THEN 'ERROR' ELSE 'COMPLETED' END WHERE id LIKE 'agent-%';
-UPDATE step SET model = 'model-' || (input_tokens / 10) % 8, cost_usd = CASE WHEN (input_tokens / 10) % 8 = 7 THEN NULL ELSE cost_usd END;`;
+UPDATE step SET model = 'model-' || (input_tokens / 10) % 8, cost_usd = CASE WHEN (input_tokens / 10) % 8 = 7 THEN NULL ELSE cost_usd END WHERE input_tokens IS NOT NULL;`;
 
 /** The values of a chart's table: a list for each bucket, and null for a value that is not there. */
 async function tableOf(page: Page, title: string): Promise<readonly (readonly (number | null)[])[]> {

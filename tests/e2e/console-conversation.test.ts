@@ -5,6 +5,7 @@ import { builtConsole } from "../support/built-console.ts";
 import { connect } from "../support/client.ts";
 import { axeViolations, consolePage } from "../support/console-page.ts";
 import { embeddedFolder } from "../support/embedded.ts";
+import { tell } from "../support/notices.ts";
 import { withChromium } from "../support/example-app.ts";
 import { startServerProcess } from "../support/server-process.ts";
 import { defineTool, Type } from "../../src/triplane.ts";
@@ -123,3 +124,34 @@ withChromium("console: an input of 1 MB is drawn part by part", { timeout: 60_00
   expect(await axeViolations(page)).toEqual([]);
   expect(complaints).toEqual([]);
 });
+
+withChromium(
+  "console: notices are listed with their subjects and the steps that told them, live",
+  { timeout: 120_000 },
+  async () => {
+    const { app, page, complaints, open } = await consolePage({});
+    const client = connect(app.url);
+    const { id } = await client.createAgent({});
+    const texts = Array.from({ length: 23 }, (_, index) => ["FILE", `file-${index}`, `The file ${index} has changed.`] as const);
+    await tell(app.database.sql, id, ...texts);
+    await tell(app.database.sql, id, ["SHELL", "shell", "It ended.\u202e <b>bold</b>"]);
+    await open(`/console/agents/${id}`);
+    const standing = page.getByRole("complementary", { name: "Standing" });
+    await standing.locator("summary").filter({ hasText: "Notices 24" }).press("Enter");
+    const rows = standing.locator(".notices > li");
+    await expect.poll(() => rows.count()).toBe(20);
+    const shell = rows.filter({ hasText: "shell" });
+    await shell.getByText("told at the next step").waitFor();
+    // Neither does a text of the server turn its line round, nor is it HTML.
+    await shell.getByText("It ended.\\u202e <b>bold</b>").waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await standing.getByRole("button", { name: "Show more" }).press("Enter");
+    await expect.poll(() => rows.count()).toBe(24);
+    await rows.filter({ hasText: "The file 0 has changed." }).getByText("file", { exact: true }).waitFor();
+    await client.turn(id, "hello");
+    await shell.getByText("told at step 1").waitFor();
+    await expect.poll(() => rows.getByText("told at the next step").count()).toBe(0);
+    expect(await axeViolations(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  },
+);

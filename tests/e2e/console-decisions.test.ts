@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { connect } from "../support/client.ts";
-import { axeViolations, consolePage } from "../support/console-page.ts";
+import { axeViolations, consolePage, untilSeen } from "../support/console-page.ts";
 import { withChromium } from "../support/example-app.ts";
 
 const SCRIPT = {
@@ -92,6 +92,8 @@ withChromium("console: a decision that came too late is said", { timeout: 120_00
   });
   await page.goto(new URL("/console", app.url).href);
   await expect.poll(() => page.title()).toBe("(2) Triplane");
+  await page.getByRole("button", { name: "Allow once" }).waitFor();
+  await untilSeen(page);
   await page.getByRole("button", { name: "Allow once" }).click();
   const refusal = page.getByRole("alert").filter({ hasText: "Your decision was not taken:" });
   await refusal.waitFor();

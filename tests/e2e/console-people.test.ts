@@ -3,7 +3,15 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { tokenActor } from "../support/actors.ts";
 import { connect } from "../support/client.ts";
-import { anotherBrowser, axeViolations, consolePage, pictures, signInByKeyboard, tabTo } from "../support/console-page.ts";
+import {
+  anotherBrowser,
+  axeViolations,
+  consolePage,
+  pictures,
+  signInByKeyboard,
+  tabTo,
+  untilSeen,
+} from "../support/console-page.ts";
 import { withChromium } from "../support/example-app.ts";
 import { ACTORS, ask, SCRIPT } from "../support/office.ts";
 
@@ -24,8 +32,7 @@ withChromium("console: two approvers with a quorum decide by keyboard alone, sid
   // The question must be in view for a moment before a key allows it.
   const allow = async (each: typeof page): Promise<void> => {
     await each.getByRole("button", { name: "Allow once" }).waitFor();
-    const seenMs = Number(await each.evaluate("performance.now()"));
-    await expect.poll(async () => Number(await each.evaluate("performance.now()"))).toBeGreaterThan(seenMs + 500);
+    await untilSeen(each);
     await each.keyboard.press("Enter");
   };
   await allow(page);

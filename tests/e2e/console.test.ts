@@ -1,9 +1,8 @@
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import type { TestAppOptions } from "../support/app.ts";
 import { screenshot } from "../support/browser.ts";
-import { builtConsole } from "../support/built-console.ts";
 import { connect, type TestClient } from "../support/client.ts";
 import { axeViolations, consolePage, type ConsolePage } from "../support/console-page.ts";
 import { withChromium } from "../support/example-app.ts";
@@ -126,84 +125,3 @@ withChromium(
     expect({ complaints, foreign }).toEqual({ complaints: [], foreign: [] });
   },
 );
-
-/** The rows of one page of many open approvals, as the server would answer them. */
-function pageOf(start: number): unknown {
-  const nodes = Array.from({ length: 100 }, (_, index) => ({
-    __typename: "Approval",
-    id: `approval-${start + index}`,
-    shortId: `${start + index}`,
-    kind: "TOOL_CALL",
-    risk: (["LOW", "MEDIUM", "HIGH"] as const)[index % 3],
-    state: "PENDING",
-    requestedAt: new Date(Date.UTC(2026, 0, 1) + (start + index) * 1_000).toISOString(),
-    expiresAt: null,
-    quorum: 1,
-    missingDecisions: 1,
-    inputHash: "hash",
-    hasEditedInput: false,
-    meta: null,
-    agent: {
-      __typename: "Agent",
-      id: `agent-${index}`,
-      shortId: `${index}`,
-      title: null,
-      template: { __typename: "Template", id: "t", templateId: "assistant" },
-    },
-    requestedBy: [{ __typename: "ActorRef", id: "a", actorId: "local", name: null, kind: "USER" }],
-    toolCall: {
-      __typename: "ToolCall",
-      id: `call-${start + index}`,
-      name: "fs_write",
-      inputPreview: `{"path":"${start + index}"}`,
-      // Half of them are alike: they come in batches of 50.
-      explanation: index % 2 === 0 ? null : { __typename: "Explanation", rule: "mode default", place: "mode" },
-    },
-    subject: { __typename: "ToolCall" },
-    viewerSnooze: null,
-  }));
-  const pageInfo = { __typename: "PageInfo", hasNextPage: start + 100 < 10_000, endCursor: String(start + 100) };
-  return { data: { approvals: { __typename: "ApprovalConnection", nodes, totalCount: 10_000, asOf: "0", pageInfo } } };
-}
-
-withChromium(
-  "console: of 10,000 open approvals at most 80 are in the document, and keys reach them",
-  { timeout: 120_000 },
-  async () => {
-    const { app, page } = await openConsole({ script: SCRIPT });
-    await page.route("**/graphql", async (route) => {
-      const asked = route.request().postDataJSON() as { readonly query: string; readonly variables: { readonly after?: string } };
-      if (asked.query.startsWith("query Inbox")) await route.fulfill({ json: pageOf(Number(asked.variables.after ?? 0)) });
-      else await route.continue();
-    });
-    await page.goto(new URL("/console", app.url).href);
-    await expect.poll(() => page.title()).toBe("(10000) Triplane");
-    const rows = page.getByRole("listbox", { name: "Open approvals" }).getByRole("option");
-    expect(await rows.count()).toBeLessThanOrEqual(80);
-    await page.getByRole("listbox", { name: "Open approvals" }).evaluate((list) => list.scrollTo({ top: list.scrollHeight / 2 }));
-    await page.keyboard.press("j");
-    await page.keyboard.press("j");
-    await page.locator('.queue-row[aria-selected="true"]').waitFor();
-    expect(await rows.count()).toBeLessThanOrEqual(80);
-  },
-);
-
-type Manifest = Readonly<
-  Record<string, { readonly file: string; readonly imports?: readonly string[]; readonly css?: readonly string[] }>
->;
-
-it("console: the inbox loads at most 200 KB, compressed by gzip", { timeout: 120_000 }, async () => {
-  const folder = await builtConsole();
-  const manifest = JSON.parse(await readFile(join(folder, ".vite/manifest.json"), "utf8")) as Manifest;
-  const files = new Set<string>();
-  const take = (name: string): void => {
-    const chunk = manifest[name];
-    if (chunk === undefined) throw new Error(`the console has no ${name}`);
-    for (const file of [chunk.file, ...(chunk.css ?? [])]) files.add(file);
-    for (const other of chunk.imports ?? []) take(other);
-  };
-  take("index.html");
-  take("src/locales/en.po");
-  const sizes = await Promise.all([...files].map(async (file) => (await stat(join(folder, `${file}.gz`))).size));
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(200 * 1_024);
-});

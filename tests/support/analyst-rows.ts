@@ -13,6 +13,8 @@ INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, n
     CASE WHEN i % 5 = 0 THEN '{"type":"timeout"}'::json END, CASE WHEN i % 2 = 0 THEN '{"decidedBy":"allow bash","place":"permission.allow.0"}'::json END, 'allow', said, '[]', '[]', i * 12.25, at, at FROM row_of;
 INSERT INTO step (agent_id, step, tenant, turn, state, model, input_tokens, cache_read_tokens, cost_usd, started_at, completed_at)
   SELECT 'agent-' || i, 1, tenant, 1, 'COMPLETED', 'model-' || i % 2, i * 10, i, i * 0.01, at, at + interval '2 seconds' FROM row_of;
+INSERT INTO step (agent_id, step, tenant, turn, state, model, started_at, completed_at, error_type)
+  SELECT 'agent-' || i, 2, tenant, 1, 'ABORTED', 'model-' || i % 2, at, at + interval '3 seconds', 'overloaded' FROM row_of;
 INSERT INTO approval (id, tenant, agent_id, kind, state, reason, risk, requested_at, closed_at)
   SELECT 'approval-' || i, tenant, 'agent-' || i, 'TOOL_CALL', 'ALLOWED', said, said, at, at + i * interval '1 second' FROM row_of;
 INSERT INTO decision (approval_id, actor_id, actor_kind, tenant, decision, decided_at)

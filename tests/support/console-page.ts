@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Locator, Page, Request } from "playwright-core";
+import { expect } from "vitest";
 import { startTestApp, type TestApp, type TestAppOptions } from "./app.ts";
 import { openPage, screenshot } from "./browser.ts";
 import { builtConsole } from "./built-console.ts";
@@ -75,6 +76,12 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
     await page.keyboard.press("Tab");
   }
   throw new Error("the Tab key does not lead there");
+}
+
+/** Waits until the present question was in view for a moment: before, no key or click answers it. */
+export async function untilSeen(page: Page): Promise<void> {
+  const seenMs = Number(await page.evaluate("performance.now()"));
+  await expect.poll(async () => Number(await page.evaluate("performance.now()"))).toBeGreaterThan(seenMs + 500);
 }
 
 const WIDTHS = [360, 1_440];

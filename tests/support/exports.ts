@@ -11,7 +11,7 @@ export async function exported(client: TestClient, input: Partial<CreateExportIn
   return ended(client, createExport.export.id);
 }
 
-export async function ended(client: TestClient, id: string): Promise<ExportFragment> {
+export async function ended(client: TestClient, id: string, timeout = 180_000): Promise<ExportFragment> {
   let last: ExportFragment | null = null;
   await expect
     .poll(
@@ -19,7 +19,7 @@ export async function ended(client: TestClient, id: string): Promise<ExportFragm
         last = (await client.get(ExportDocument, { id })).export;
         return last?.state;
       },
-      { timeout: 180_000 },
+      { timeout },
     )
     .not.toBe("RUNNING");
   if (last === null) throw new Error("there is no such export");

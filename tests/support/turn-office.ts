@@ -16,6 +16,7 @@ export type TrueStep = {
   tokens: number | null;
   cost: number | null;
   firstTokenMs: number | null;
+  errorType: string | null;
 };
 
 export type TrueTurn = {
@@ -183,13 +184,14 @@ export class TurnOffice {
       tokens: null,
       cost: null,
       firstTokenMs: null,
+      errorType: null,
     });
     await this.#commit(agent, [
       `INSERT INTO step (agent_id, step, tenant, turn, state, model, started_at) VALUES ('${id}', ${step}, '${agent.tenant}', ${turn}, 'STARTED', '${model}', ${when(this.#now)})`,
     ]);
   }
 
-  /** One in four breaks off without counts, one in four has no price. */
+  /** One in four breaks off without counts, most of them by a failure; one in four has no price. */
   async #answer(agent: TrueAgent, step: TrueStep, which: number): Promise<void> {
     const isBroken = which % 4 === 0;
     Object.assign(step, {
@@ -198,11 +200,12 @@ export class TurnOffice {
       tokens: isBroken ? null : which % 100,
       cost: which % 4 < 2 ? null : (which % 100) / 8,
       firstTokenMs: isBroken ? null : which % 7,
+      errorType: isBroken && which % 3 > 0 ? ["overloaded", "silent"][which % 2] : null,
     });
     await this.#commit(
       agent,
       [
-        `UPDATE step SET state = '${step.state}', completed_at = ${when(this.#now)}, input_tokens = ${step.tokens}, output_tokens = ${step.tokens}, cache_read_tokens = ${step.tokens}, cache_write_tokens = ${step.tokens}, cost_usd = ${step.cost}
+        `UPDATE step SET state = '${step.state}', completed_at = ${when(this.#now)}, input_tokens = ${step.tokens}, output_tokens = ${step.tokens}, cache_read_tokens = ${step.tokens}, cache_write_tokens = ${step.tokens}, cost_usd = ${step.cost}, error_type = ${step.errorType === null ? "NULL" : `'${step.errorType}'`}
         WHERE agent_id = '${agent.id}' AND step = ${step.step}`,
       ],
       isBroken ? [] : [["STEP_COMPLETE", { step: step.step, durationMs: 1, firstTokenMs: step.firstTokenMs }]],

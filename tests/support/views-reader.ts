@@ -7,7 +7,7 @@ import { administer, administrator } from "./database.ts";
 let readers = 0;
 
 /** A connection of a reader of the SQL views of a tenant. It ends with the test. */
-export async function viewsReader(url: string, tenant: string): Promise<pg.Client> {
+export async function viewsReader(url: string, tenant: string, readsContent = false): Promise<pg.Client> {
   const client = await administrator(url);
   const connection: OperatorConnection = {
     script: async (text) => void (await client.query(text)),
@@ -17,7 +17,7 @@ export async function viewsReader(url: string, tenant: string): Promise<pg.Clien
   readers += 1;
   const role = `views_reader_${process.pid}_${readers}`;
   const place = new URL(url);
-  [place.username, place.password] = [role, await grantReader(connection, { role, tenant, readsContent: false })];
+  [place.username, place.password] = [role, await grantReader(connection, { role, tenant, readsContent })];
   const reader = new pg.Client({ connectionString: place.href });
   // The database is dropped with the test, by force.
   reader.on("error", () => {});

@@ -31,6 +31,7 @@ export function Actions({
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState<string | null>(null);
   const [title, setTitle] = useState<string | null>(null);
+  const [haveChildrenWork, setChildrenWork] = useState(false);
   // A press after a lost answer repeats the command with its key: the server does it once. Each answer ends its key.
   const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
   const box = useFocusKept<HTMLDivElement>(busy !== null);
@@ -54,6 +55,13 @@ export function Actions({
       tree ? "tree" : "turn",
       async () => (await change(InterruptDocument, { input: { agentId, tree } })).interruptAgent.userErrors,
     );
+  const archive = (tree: boolean): void =>
+    run("archive", async () => {
+      const { userErrors } = (await change(ArchiveDocument, { input: { agentId, tree } })).archiveAgent;
+      setChildrenWork(userErrors.some(({ code }) => code === "CHILDREN_WORK"));
+      return userErrors;
+    });
+  const isArchived = agent.archivedAt !== null;
   const canRetry = agent.doneReason === "ERROR" || agent.doneReason === "INTERRUPTED";
   return (
     <div className="actions" ref={box} tabIndex={-1}>
@@ -68,8 +76,10 @@ export function Actions({
         ) : null}
         <button
           type="button"
-          disabled={!canRetry || isWorking || busy !== null}
-          title={canRetry ? undefined : t`Only a failed or interrupted turn is tried again.`}
+          disabled={!canRetry || isWorking || isArchived || busy !== null}
+          title={
+            isArchived ? t`The agent is archived.` : canRetry ? undefined : t`Only a failed or interrupted turn is tried again.`
+          }
           onClick={() =>
             run("retry", async () => (await change(RetryDocument, { input: { agentId, idempotencyKey } })).retryTurn.userErrors)
           }
@@ -78,7 +88,8 @@ export function Actions({
         </button>
         <button
           type="button"
-          disabled={busy !== null}
+          disabled={isArchived || busy !== null}
+          title={isArchived ? t`The agent is archived.` : undefined}
           onClick={() =>
             run(
               "compact",
@@ -92,27 +103,26 @@ export function Actions({
         <button type="button" disabled={busy !== null} onClick={() => setTitle(title === null ? (agent.title ?? "") : null)}>
           <Trans>Rename</Trans>
         </button>
-        {agent.archivedAt === null ? (
+        {isArchived ? (
           <button
             type="button"
             disabled={busy !== null}
             onClick={() =>
-              run("archive", async () => (await change(ArchiveDocument, { input: { agentId } })).archiveAgent.userErrors)
-            }
-          >
-            <Trans>Archive</Trans>
-          </button>
-        ) : (
-          <button
-            type="button"
-            disabled={busy !== null}
-            onClick={() =>
-              run("unarchive", async () => (await change(UnarchiveDocument, { input: { agentId } })).unarchiveAgent.userErrors)
+              run("restore", async () => (await change(UnarchiveDocument, { input: { agentId } })).unarchiveAgent.userErrors)
             }
           >
             <Trans>Restore</Trans>
           </button>
+        ) : (
+          <button type="button" disabled={busy !== null} onClick={() => archive(false)}>
+            <Trans>Archive</Trans>
+          </button>
         )}
+        {haveChildrenWork && !isArchived ? (
+          <button type="button" className="danger" disabled={busy !== null} onClick={() => archive(true)}>
+            <Trans>Archive, and interrupt those below it</Trans>
+          </button>
+        ) : null}
       </div>
       {title === null ? null : (
         <form

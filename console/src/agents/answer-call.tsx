@@ -3,6 +3,7 @@ import type { FormEntries } from "@triplane/client/input-form";
 import { useEffect, useId, useMemo, useRef, useState, type ReactNode } from "react";
 import { Fields, type FieldProblem } from "../calls/fields.tsx";
 import { entriesOf, valueFields, VALUE, valueOf } from "../calls/flat-form.ts";
+import { LongField } from "../calls/long-field.tsx";
 import { LongText } from "../calls/long-text.tsx";
 import { Until } from "../design/clock.tsx";
 import { formKeys } from "../design/keys.ts";
@@ -139,14 +140,7 @@ function Text({
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
-      <textarea
-        id={id}
-        className="code"
-        rows={rows}
-        spellCheck={false}
-        value={value}
-        onChange={({ target }) => say(target.value)}
-      />
+      <LongField id={id} text={value} rows={{ exactly: rows }} change={say} />
     </div>
   );
 }

@@ -2,6 +2,7 @@ import { visible } from "@triplane/client/command-lines";
 import type { FormEntries, FormField } from "@triplane/client/input-form";
 import { useId, type ReactNode } from "react";
 import { HiddenNote } from "./hidden-note.tsx";
+import { LongField } from "./long-field.tsx";
 
 /** A refusal that names a field stands at the field. */
 export type FieldProblem = { readonly field: string | null; readonly message: string };
@@ -123,15 +124,7 @@ function Entry({
       );
     case "TEXT":
       return field.format === null ? (
-        <textarea
-          id={id}
-          className="code"
-          rows={Math.min(16, String(entry).split("\n").length)}
-          spellCheck={false}
-          value={String(entry)}
-          onChange={({ target }) => change(target.value)}
-          {...checks}
-        />
+        <LongField id={id} text={String(entry)} rows={{ most: 16 }} change={change} {...checks} />
       ) : (
         <input
           id={id}

@@ -4,7 +4,7 @@ import { Fragment, type ReactNode } from "react";
 
 /** A command with more lines, or characters, is partly out of view. */
 const SHOWN = { lines: 12, characters: 1_000 };
-/** The beginning of an asking part, as its list shows it. */
+/** The beginning of a line with an asking part, as their list shows it. */
 const PART_CHARACTERS = 200;
 
 /** The command lines of an input, with their asking parts marked. Null if it has none. */
@@ -34,23 +34,37 @@ export function MarkedLines({ input, parts }: { readonly input: unknown; readonl
   );
 }
 
-/** The asking parts of a command that does not fit into its view: the one that matters may stand at its end. */
+/** The lines with asking parts of a command that does not fit into its view: the one that matters may stand at its end. */
 function Beyond({ pieces }: { readonly pieces: readonly LinePiece[] }): ReactNode {
   const { t } = useLingui();
   const whole = pieces.map(({ text }) => text).join("");
   const count = whole.split("\n").length;
   if (count <= SHOWN.lines && whole.length <= SHOWN.characters) return null;
-  const asking = pieces.filter(({ text, reasons }) => reasons.length > 0 && text.trim() !== "");
   return (
     <div className="note warning small">
       <Plural value={count} one="This command has # long line." other="This command has # lines." /> <Trans>It asks for:</Trans>
       <ul className="lines beyond" tabIndex={0} aria-label={t`Asking parts`}>
-        {asking.map(({ text }, index) => (
-          <li key={index}>
-            <code className="parameter">{text.length > PART_CHARACTERS ? `${text.slice(0, PART_CHARACTERS)} …` : text}</code>
+        {askingLines(whole, pieces).map((line) => (
+          <li key={line}>
+            <code className="parameter">{line.length > PART_CHARACTERS ? `${line.slice(0, PART_CHARACTERS)} …` : line}</code>
           </li>
         ))}
       </ul>
     </div>
   );
+}
+
+/** The lines of a command in which a part asks, each once. */
+function askingLines(whole: string, pieces: readonly LinePiece[]): readonly string[] {
+  const lines: string[] = [];
+  let at = 0;
+  for (const { text, reasons } of pieces) {
+    if (reasons.length > 0 && text.trim() !== "") {
+      const begin = whole.slice(0, at + text.length - text.trimStart().length).lastIndexOf("\n") + 1;
+      const end = whole.indexOf("\n", at + text.trimEnd().length);
+      lines.push(whole.slice(begin, end < 0 ? whole.length : end));
+    }
+    at += text.length;
+  }
+  return [...new Set(lines)];
 }

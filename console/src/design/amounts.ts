@@ -1,18 +1,29 @@
+import { keptFormat } from "./kept-formats.ts";
+
+const dollarFormat = (digits: number): ((locale: string) => Intl.NumberFormat) =>
+  keptFormat(
+    (locale) =>
+      new Intl.NumberFormat(locale, {
+        style: "currency",
+        currency: "USD",
+        currencyDisplay: "narrowSymbol",
+        minimumFractionDigits: digits,
+        maximumFractionDigits: digits,
+      }),
+  );
+const cents = dollarFormat(2);
+const partsOfCents = dollarFormat(4);
+const short = keptFormat((locale) => new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 }));
+
 /** An amount of US dollars: with cents, and with four digits below one cent. */
 export function dollars(usd: number, locale: string): string {
-  const digits = usd !== 0 && Math.abs(usd) < 0.01 ? 4 : 2;
-  return new Intl.NumberFormat(locale, {
-    style: "currency",
-    currency: "USD",
-    currencyDisplay: "narrowSymbol",
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  }).format(usd);
+  const format = usd !== 0 && Math.abs(usd) < 0.01 ? partsOfCents : cents;
+  return format(locale).format(usd);
 }
 
 /** A count in short form, for example `12.3K`. */
 export function shortCount(count: number, locale: string): string {
-  return new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 }).format(count);
+  return short(locale).format(count);
 }
 
 /** The size of a text or file, for example `1.2 MB`. */

@@ -1,16 +1,17 @@
 import { useLingui } from "@lingui/react";
 import { useSyncExternalStore, type ReactNode } from "react";
+import { presentMs } from "./present.ts";
 import { relativeText, zonedText } from "./time.ts";
 
 const TICK_MS = 10_000;
-let now = Date.now();
+let now: number | null = null;
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
 function listen(listener: () => void): () => void {
   listeners.add(listener);
   timer ??= setInterval(() => {
-    now = Date.now();
+    now = presentMs();
     for (const each of listeners) each();
   }, TICK_MS);
   return () => {
@@ -23,7 +24,7 @@ function listen(listener: () => void): () => void {
 
 /** The present time; all components see the same, and it moves every 10 s. */
 export function useNow(): number {
-  return useSyncExternalStore(listen, () => now);
+  return useSyncExternalStore(listen, () => (now ??= presentMs()));
 }
 
 /** A time as its distance from now. The whole time with its zone is in the tooltip. */
@@ -31,7 +32,7 @@ export function Ago({ time }: { readonly time: string }): ReactNode {
   const { i18n } = useLingui();
   const shown = useNow();
   // An event of this moment may be newer than the last tick.
-  const text = relativeText(time, Math.max(shown, Math.min(Date.parse(time), Date.now())), i18n.locale);
+  const text = relativeText(time, Math.max(shown, Math.min(Date.parse(time), presentMs())), i18n.locale);
   return (
     <time dateTime={time} title={zonedText(time, i18n.locale)}>
       {text}

@@ -2,6 +2,7 @@ import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
 import { useEffect, useId, useState, type ReactNode } from "react";
 import { HiddenNote } from "../calls/hidden-note.tsx";
+import { ignoredParameters } from "../calls/rule-parameters.ts";
 import { formKeys } from "../design/keys.ts";
 import { AllowAlwaysDocument, ProposalDocument } from "../generated/documents.ts";
 import { ask, change, refusalText } from "../session/ask.ts";
@@ -97,7 +98,7 @@ export function AlwaysAllow({
             {visible(message)}
           </p>
         ))}
-        {proposal === null ? null : <RuleEffect proposal={proposal} isHost={asked.kind === "NETWORK_HOST"} />}
+        {proposal === null ? null : <RuleEffect proposal={proposal} isHost={asked.kind === "NETWORK_HOST"} input={asked.input} />}
       </div>
       {problem === null ? null : (
         <p role="alert" className="alert">
@@ -117,13 +118,17 @@ export function AlwaysAllow({
 }
 
 function RuleEffect({
-  proposal: { matching, notMatching, takesInAll, past },
+  proposal: { rule, matching, notMatching, takesInAll, past },
   isHost,
+  input,
 }: {
   readonly proposal: NonNullable<Proposal["proposal"]>;
   readonly isHost: boolean;
+  readonly input: unknown;
 }): ReactNode {
   const { examined, matched, denied } = past;
+  const ignored = isHost ? [] : ignoredParameters(rule, input);
+  const names = ignored.map(visible).join(", ");
   return (
     <>
       {takesInAll ? (
@@ -135,6 +140,13 @@ function RuleEffect({
           )}
         </p>
       ) : null}
+      {names === "" ? null : (
+        <p className="note small">
+          <Trans>
+            It does not look at: <code>{names}</code>
+          </Trans>
+        </p>
+      )}
       <div className="examples">
         <Examples title={<Trans>It takes in</Trans>} lines={matching} />
         <Examples title={<Trans>It does not take in</Trans>} lines={notMatching} />

@@ -1,6 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
 import { useState, type ReactNode } from "react";
+import { firstClick } from "../design/clicks.ts";
 import { useFocusKept } from "../design/focus-kept.ts";
 import { useKeys } from "../design/keys.ts";
 import type { CannotDecideReason } from "../generated/documents.ts";
@@ -15,7 +16,7 @@ import { OutcomeForm } from "./outcome.tsx";
 import { ValuesForm } from "./values.tsx";
 import type { Proposal } from "./why.tsx";
 
-/** The question must be in view for this time before a key allows it: keys that were meant for the one before do nothing. */
+/** The question must be in view for this time before it is answered: keys and clicks that were meant for the one before do nothing. */
 const SEEN_MS = 400;
 
 type Answer = Omit<DecideApprovalInput, "approvalId" | "inputHash">;
@@ -66,6 +67,7 @@ export function Decision({
     if (isTaken) decided();
     return isTaken;
   };
+  const answerInView = (given: Answer): void => void (performance.now() - shownAtMs > SEEN_MS ? answer(given) : null);
   const back = (): void => {
     setMode("choose");
     box.current?.focus();
@@ -73,7 +75,7 @@ export function Decision({
   const canAct = mayDecide && !isBusy && mode === "choose" && isPlain;
   useKeys({
     Enter: () => {
-      if (canAct && performance.now() - shownAtMs > SEEN_MS) void answer({ decision: "ALLOW" });
+      if (canAct) answerInView({ decision: "ALLOW" });
     },
     d: () => (canAct ? setMode("deny") : null),
     e: () => {
@@ -100,23 +102,19 @@ export function Decision({
         <RaiseBudget
           asked={budget}
           isBusy={isBusy}
-          raise={(raiseTo) => void answer({ decision: "ALLOW", raiseTo })}
-          deny={() => void answer({ decision: "DENY" })}
+          raise={(raiseTo) => answerInView({ decision: "ALLOW", raiseTo })}
+          deny={() => answerInView({ decision: "DENY" })}
         />
       ) : question !== null ? (
         <ValuesForm
           question={question}
           isBusy={isBusy}
           problems={problems}
-          give={(values) => void answer({ decision: "ALLOW", values })}
-          decline={() => void answer({ decision: "DENY" })}
+          give={(values) => answerInView({ decision: "ALLOW", values })}
+          decline={() => answerInView({ decision: "DENY" })}
         />
       ) : asked.kind === "OUTCOME_UNKNOWN" ? (
-        <OutcomeForm
-          isBusy={isBusy}
-          isRepeatable={asked.toolCall?.tool?.isIdempotent === true}
-          answer={(given) => void answer(given)}
-        />
+        <OutcomeForm isBusy={isBusy} isRepeatable={asked.toolCall?.tool?.isIdempotent === true} answer={answerInView} />
       ) : mode === "deny" ? (
         <DenyWithWords isBusy={isBusy} back={back} deny={(note) => void answer({ decision: "DENY", note })} />
       ) : mode === "edit" ? (
@@ -135,7 +133,7 @@ export function Decision({
           isHost={asked.kind === "NETWORK_HOST"}
           noEdit={noEdit}
           noRule={noRule}
-          allow={() => void answer({ decision: "ALLOW" })}
+          allow={() => answerInView({ decision: "ALLOW" })}
           open={setMode}
         />
       )}
@@ -161,7 +159,7 @@ function Choices({
   return (
     <>
       <div className="row choices">
-        <button type="button" className="primary" disabled={isBusy} onClick={allow}>
+        <button type="button" className="primary" disabled={isBusy} onClick={firstClick(allow)}>
           {isBusy ? <Trans>Sending …</Trans> : isHost ? <Trans>Allow for this agent</Trans> : <Trans>Allow once</Trans>}{" "}
           <kbd>⏎</kbd>
         </button>

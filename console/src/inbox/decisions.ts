@@ -1,7 +1,8 @@
-import { useState, useSyncExternalStore } from "react";
+import { useEffect, useState, useSyncExternalStore } from "react";
 import { DecideDocument, type DecideApprovalInput as AnyDecision } from "../generated/documents.ts";
-import { change } from "../session/ask.ts";
-import { nameOf } from "../session/viewer.tsx";
+import { AskFailed, change } from "../session/ask.ts";
+import { nameOf, useViewer } from "../session/viewer.tsx";
+import { keepLost, takeLost } from "./lost-decisions.ts";
 import { settleInInbox } from "./store.ts";
 
 /** A decision with its approval's id as the API gives it. */
@@ -17,7 +18,14 @@ export type Deciding =
         readonly field: readonly string[] | null;
         readonly message: string;
       }[];
+      /** True if the end of the session has cut it off, on the page before this one. */
+      readonly isCutOff?: true;
     };
+
+/** True if the answer did not come: the server may have taken the decision. */
+export function isLost(deciding: Deciding): boolean {
+  return deciding.kind === "refused" && deciding.problems.every(({ code }) => code === null);
+}
 
 let deciding: ReadonlyMap<string, Deciding> = new Map();
 const listeners = new Set<() => void>();
@@ -28,6 +36,19 @@ function set(approvalId: string, state: Deciding | null): void {
   else next.set(approvalId, state);
   deciding = next;
   for (const listener of listeners) listener();
+}
+
+/** The viewer, whose decisions are sent. */
+let person: string | null = null;
+
+/** Tells the viewer of decisions that the end of a session has cut off, with these words. */
+export function useLostDecisions(words: string): void {
+  const { actor } = useViewer();
+  useEffect(() => {
+    person = actor.id;
+    for (const id of takeLost(actor.id))
+      set(id, { kind: "refused", problems: [{ code: "UNAUTHENTICATED", field: null, message: words }], isCutOff: true });
+  }, [actor.id]);
 }
 
 /** Sends a decision. Others may be under way. True if the server has taken it. */
@@ -46,7 +67,11 @@ export async function decide(input: DecideApprovalInput): Promise<boolean> {
     return problems.length === 0;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    set(approvalId, { kind: "refused", problems: [{ code: null, field: null, message }] });
+    if (error instanceof AskFailed && error.code === "UNAUTHENTICATED" && person !== null) keepLost({ person, approvalId });
+    set(approvalId, {
+      kind: "refused",
+      problems: [{ code: error instanceof AskFailed ? error.code : null, field: null, message }],
+    });
     return false;
   }
 }

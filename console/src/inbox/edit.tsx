@@ -4,6 +4,7 @@ import type { FormEntries } from "@triplane/client/input-form";
 import { useEffect, useId, useMemo, useRef, useState, type ReactNode } from "react";
 import { Fields } from "../calls/fields.tsx";
 import { entriesOf, flatFields, inputOf } from "../calls/flat-form.ts";
+import { LongField } from "../calls/long-field.tsx";
 import { formKeys } from "../design/keys.ts";
 import { CheckDocument, type CheckQuery } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
@@ -34,7 +35,8 @@ export function EditInput({
   const fields = useMemo(() => flatFields(asked.toolCall?.tool?.inputSchema ?? null), [asked]);
   const start = useMemo(() => (fields === null ? null : entriesOf(fields, asked.input)), [fields, asked]);
   const [entries, setEntries] = useState<FormEntries>(start ?? {});
-  const [text, setText] = useState(() => JSON.stringify(asked.input, null, 2));
+  // The server's text is JSON of the same value, with hidden characters as escapes.
+  const [text, setText] = useState(() => asked.inputText ?? JSON.stringify(asked.input, null, 2));
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector<HTMLElement>("input, textarea, select")?.focus(), []);
@@ -68,14 +70,7 @@ export function EditInput({
           <label htmlFor={id}>
             <Trans>Input (JSON)</Trans>
           </label>
-          <textarea
-            id={id}
-            className="code"
-            rows={12}
-            spellCheck={false}
-            value={text}
-            onChange={({ target }) => changed(setText)(target.value)}
-          />
+          <LongField id={id} text={text} rows={{ exactly: 12 }} change={changed(setText)} />
         </div>
       )}
       {read.kind === "broken" ? (

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { visible } from "@triplane/client/command-lines";
-import type { ReactNode } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import { Ago } from "../design/clock.tsx";
 import { More } from "../design/more.tsx";
 import { usePages, type Page } from "../design/pages.ts";
@@ -16,6 +16,9 @@ import "./inbox.css";
 
 type HistoryRow = HistoryQuery["approvals"]["nodes"][number];
 
+/** The rows of a page of the list. */
+const PAGE_ROWS = 50;
+
 const CLOSED = ["ALLOWED", "DENIED", "EXPIRED", "RESOLVED", "SEALED", "STALE"] as const;
 
 /** Closed approvals, the newest request first. The filters are those of the inbox. */
@@ -25,9 +28,13 @@ export function HistoryScreen(): ReactNode {
   const filters = useSearch({ from: "/history" });
   const navigate = useNavigate({ from: "/history" });
   const filter = historyFilter(filters);
-  const pages = usePages(JSON.stringify([filter, closed.size]), async (before) =>
+  // News read the list again only while its first page is shown: a person who reads further keeps their place.
+  const [news, setNews] = useState(closed.size);
+  const pages = usePages(JSON.stringify([filter, news]), async (before) =>
     pageOf(await ask(HistoryDocument, { filter, before })),
   );
+  const isFirstPage = pages.rows.length <= PAGE_ROWS;
+  useEffect(() => (isFirstPage ? setNews(closed.size) : undefined), [closed.size, isFirstPage]);
   const set = (part: HistorySearch): void => {
     const search = (before: HistorySearch): HistorySearch =>
       Object.fromEntries(Object.entries({ ...before, ...part }).filter(([, value]) => value !== ""));
@@ -56,6 +63,14 @@ export function HistoryScreen(): ReactNode {
           ))}
         </div>
       </header>
+      {news === closed.size ? null : (
+        <p className="note row" role="status">
+          <Trans>More questions have been closed.</Trans>
+          <button type="button" onClick={() => setNews(closed.size)}>
+            <Trans>Read again</Trans>
+          </button>
+        </p>
+      )}
       {pages.total !== null && rows.length === 0 ? (
         <div className="empty">
           <h2>{names.some((name) => filters[name] !== undefined) ? t`No decision passes the filters.` : t`No decision yet.`}</h2>

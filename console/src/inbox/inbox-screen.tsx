@@ -6,6 +6,7 @@ import { useNow } from "../design/clock.tsx";
 import { useKeys } from "../design/keys.ts";
 import { BatchDetail } from "./batches/batch-detail.tsx";
 import { batchRows, entriesOf, isBatchId } from "./batches/entries.ts";
+import { useLostDecisions } from "./decisions.ts";
 import { Detail } from "./detail.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { QueueList } from "./list.tsx";
@@ -26,6 +27,7 @@ const EXACT = { exact: true } as const;
 export function InboxScreen(): ReactNode {
   const { t } = useLingui();
   const inbox = useInbox();
+  useLostDecisions(t`your session had ended before the server took it.`);
   const search: InboxSearch = useSearch({ from: "/inbox" });
   const { view, ...filters } = search;
   const selected = useParams({ strict: false, select: ({ approvalId }) => approvalId ?? null });
@@ -123,7 +125,7 @@ export function InboxScreen(): ReactNode {
           />
         </header>
         {find === undefined ? null : <FoundById text={find} shown={viewed} />}
-        <Refusals rows={inbox.rows} selected={selected} filters={filters} />
+        <Refusals rows={inbox.rows} closed={inbox.closed} selected={selected} filters={filters} />
         <Missed missed={inbox.missed} />
         {inbox.problem === null ? null : (
           <p role="alert" className="alert">

@@ -6,7 +6,7 @@ import { Ago, Until, useNow } from "../design/clock.tsx";
 import { namesOf } from "../session/viewer.tsx";
 import { BatchRow } from "./batches/batch-row.tsx";
 import type { Entry } from "./batches/entries.ts";
-import { useDeciding, type Deciding } from "./decisions.ts";
+import { isLost, useDeciding, type Deciding } from "./decisions.ts";
 import { toolOf, type Row } from "./queue.ts";
 import { RiskBadge, useKindWords } from "./row-badges.tsx";
 import type { Snooze } from "./snooze/snooze-times.ts";
@@ -139,13 +139,13 @@ const QueueRow = memo(function QueueRow({
       <div className="second quiet">
         <RiskBadge risk={row.risk} />
         <span className="agent">
-          {row.agent.template.templateId} · {visible(row.agent.title ?? row.agent.shortId)}
+          {row.agent.template.templateId} · <bdi>{visible(row.agent.title ?? row.agent.shortId)}</bdi>
           {people === "" ? "" : ` · ${people}`}
         </span>
         {deciding?.kind === "sending" ? (
           <span className="badge works">{t`sending`}</span>
         ) : deciding?.kind === "refused" ? (
-          <span className="badge bad">{t`refused`}</span>
+          <span className="badge bad">{isLost(deciding) ? t`no answer` : t`refused`}</span>
         ) : row.quorum > 1 ? (
           <span className="badge">
             {row.quorum - row.missingDecisions}/{row.quorum}

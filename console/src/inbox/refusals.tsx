@@ -1,25 +1,40 @@
 import { Trans } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
+import { visible } from "@triplane/client/command-lines";
 import type { ReactNode } from "react";
-import { forgetRefusal, useDeciding } from "./decisions.ts";
+import { nameOf, useViewer } from "../session/viewer.tsx";
+import { forgetRefusal, isLost, useDeciding, type Deciding } from "./decisions.ts";
 import { toolOf, type Filters, type Row } from "./queue.ts";
 import { StateBadge } from "./row-badges.tsx";
-import { forgetMissed, useInbox } from "./store.ts";
+import { forgetMissed, useInbox, type Closed } from "./store.ts";
 
-/** Refused decisions of questions that are neither open in the page nor in its list: another person was faster. */
+/**
+ * Refused decisions of questions that are neither open in the page nor in its list: another person was faster. Those that the
+ * end of a session has cut off are there in any case.
+ */
 export function Refusals({
   rows,
+  closed,
   selected,
   filters,
 }: {
   readonly rows: ReadonlyMap<string, Row>;
+  readonly closed: ReadonlyMap<string, Closed>;
   readonly selected: string | null;
   readonly filters: Filters;
 }): ReactNode {
+  const { actor } = useViewer();
+  // The news of the closed question say that the lost answer was a yes.
+  const isTaken = (id: string, state: Deciding): boolean => isLost(state) && closed.get(id)?.by === nameOf(actor);
   return [...useDeciding()].map(([id, state]) =>
-    state.kind !== "refused" || id === selected || rows.has(id) ? null : (
+    state.kind !== "refused" || id === selected || (rows.has(id) && state.isCutOff !== true) || isTaken(id, state) ? null : (
       <p key={id} role="alert" className="alert">
-        <Trans>Your decision was not taken:</Trans> {state.problems.map(({ message }) => message).join("; ")}{" "}
+        {isLost(state) ? (
+          <Trans>The answer to your decision was lost. Look whether it was taken:</Trans>
+        ) : (
+          <Trans>Your decision was not taken:</Trans>
+        )}{" "}
+        {visible(state.problems.map(({ message }) => message).join("; "))}{" "}
         <Link to="/inbox/$approvalId" params={{ approvalId: id }} search={filters}>
           <Trans>Open the question</Trans>
         </Link>{" "}

@@ -1,8 +1,10 @@
 import { useSyncExternalStore } from "react";
+import { presentMs } from "../design/present.ts";
 import type { ApprovalDecision, ApprovalState } from "../generated/documents.ts";
 import {
   InboxChangesDocument,
   InboxDocument,
+  LongInputsDocument,
   SnoozeChangesDocument,
   type InboxChangesSubscription,
   type InboxQuery,
@@ -10,6 +12,7 @@ import {
 } from "../generated/documents.ts";
 import { ask, AskFailed, follow } from "../session/ask.ts";
 import { nameOf } from "../session/viewer.tsx";
+import { longRows, withLongInput } from "./batches/long-inputs.ts";
 import type { Row } from "./queue.ts";
 import { isPresent, type Snooze } from "./snooze/snooze-times.ts";
 
@@ -62,6 +65,10 @@ class InboxStore {
   #reading = 0;
   /** The cursor of the latest news of each approval's snooze: two streams and the answers of mutations bring them. */
   readonly #snoozedAt = new Map<string, string>();
+
+  /** The rows whose longer inputs were read, or are being read. */
+  readonly #triedInputs = new Set<string>();
+  #isReadingInputs = false;
 
   readonly listen = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -133,6 +140,7 @@ class InboxStore {
       unshown.push(...nodes);
       if (isFirst) {
         this.#snoozedAt.clear();
+        this.#triedInputs.clear();
         this.#change({ ...EMPTY, total, missed: this.#inbox.missed });
         this.#end = this.#follow(asOf);
       }
@@ -147,7 +155,31 @@ class InboxStore {
       after = endCursor;
       if (!hasNextPage) break;
     }
-    if (isCurrent()) this.#change({ loading: "complete" });
+    if (!isCurrent()) return;
+    this.#change({ loading: "complete" });
+    void this.#readLongInputs();
+  }
+
+  /** Reads the whole inputs that batches need, some at a time. A question whose input could not be read stands alone. */
+  async #readLongInputs(): Promise<void> {
+    if (this.#isReadingInputs) return;
+    this.#isReadingInputs = true;
+    for (;;) {
+      const wanted = longRows(this.#inbox.rows.values(), this.#triedInputs);
+      if (wanted.length === 0) break;
+      for (const { id } of wanted) this.#triedInputs.add(id);
+      const answer = await ask(LongInputsDocument, { ids: wanted.map(({ id }) => id) }).catch(problemOf);
+      if (typeof answer === "string") break;
+      const rows = new Map(this.#inbox.rows);
+      for (const node of answer.nodes) {
+        const row = node === null ? undefined : rows.get(node.id);
+        if (row === undefined || node === null || !("inputHash" in node)) continue;
+        const longer = withLongInput(row, node.inputHash, node.toolCall?.inputPreview ?? null);
+        if (longer !== null) rows.set(row.id, longer);
+      }
+      this.#change({ rows });
+    }
+    this.#isReadingInputs = false;
   }
 
   /** Adds rows of a page. Events since the first page have closed some of them meanwhile. */
@@ -189,6 +221,7 @@ class InboxStore {
         const { approval } = event;
         if (approval === null) continue;
         if (approval.state === "PENDING") rows.set(approval.id, approval);
+        this.#triedInputs.delete(approval.id);
       } else if ("approvalId" in event) {
         if (event.approvalState === "PENDING") {
           const row = rows.get(event.approvalId);
@@ -197,7 +230,7 @@ class InboxStore {
           continue;
         }
         const row = rows.get(event.approvalId);
-        if (event.approvalState === "EXPIRED" && row !== undefined && isPresent(this.#inbox.snoozes.get(row.id), Date.now()))
+        if (event.approvalState === "EXPIRED" && row !== undefined && isPresent(this.#inbox.snoozes.get(row.id), presentMs()))
           missed.set(row.id, row);
         rows.delete(event.approvalId);
         const decided = "decision" in event ? { decision: event.decision, by: nameOf(event.decidedBy) } : NOBODY;
@@ -205,6 +238,7 @@ class InboxStore {
       }
     }
     this.#change({ rows, closed, missed, snoozes });
+    if (this.#inbox.loading === "complete") void this.#readLongInputs();
   }
 
   #change(part: Partial<Inbox>): void {

@@ -1,3 +1,5 @@
+import { noteServerDate } from "../design/present.ts";
+
 /** The server's word on this browser: how people sign in, and whether somebody has. */
 export type Presence = {
   readonly mode: "none" | "token" | "authenticate";
@@ -19,7 +21,10 @@ const HEADERS = { "x-triplane-console": "1", "content-type": "application/json" 
 export const SIGN_IN_PAGE = "/console/sign-in";
 
 export async function readPresence(): Promise<Presence> {
-  return presenceIn(await answerOf(await fetch(ADDRESS, { headers: HEADERS })));
+  const askedMs = Date.now();
+  const response = await fetch(ADDRESS, { headers: HEADERS });
+  noteServerDate(response.headers.get("date"), askedMs);
+  return presenceIn(await answerOf(response));
 }
 
 export async function signIn(token: string, returnTo: string): Promise<SignedIn> {

@@ -3,6 +3,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useTimeline } from "@triplane/client/urql/react";
 import { visible } from "@triplane/client/command-lines";
 import { useEffect, useState, type KeyboardEvent, type ReactNode } from "react";
+import { presentMs } from "../design/present.ts";
 import { tellConnection } from "../session/connection.ts";
 import { LaneChart } from "./lane-chart.tsx";
 import type { Lane, Span } from "./lanes.ts";
@@ -138,11 +139,11 @@ function beside(spans: readonly Span[], span: Span | null, step: 1 | -1): Span |
 
 /** The present time, which moves each second while something goes on. */
 function useTicking(isOpen: boolean): number {
-  const [now, setNow] = useState(() => Date.now());
+  const [now, setNow] = useState(presentMs);
   useEffect(() => {
     if (!isOpen) return;
-    setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    setNow(presentMs());
+    const timer = setInterval(() => setNow(presentMs()), TICK_MS);
     return () => clearInterval(timer);
   }, [isOpen]);
   return now;

@@ -1,5 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
+import { keptFormat } from "../design/kept-formats.ts";
 import { durationText } from "../design/time.ts";
 import { countsOf, type Lane, type Span } from "./lanes.ts";
 
@@ -38,14 +39,17 @@ export function useTimelineWords(): {
   };
 }
 
+const clockFormat = keptFormat((locale) => new Intl.DateTimeFormat(locale, { timeStyle: "long" }));
+const tickFormat = keptFormat((locale) => new Intl.DateTimeFormat(locale, { timeStyle: "medium" }));
+
 /** The time of the day, with its zone. */
 export function clockText(time: number, locale: string): string {
-  return new Intl.DateTimeFormat(locale, { timeStyle: "long" }).format(time);
+  return clockFormat(locale).format(time);
 }
 
 /** The time of the day for the axis, whose zone stands beside it. */
 export function tickText(time: number, locale: string): string {
-  return new Intl.DateTimeFormat(locale, { timeStyle: "medium" }).format(time);
+  return tickFormat(locale).format(time);
 }
 
 /** The name of the zone in which times are shown. */

@@ -109,6 +109,7 @@ CREATE TABLE "step" (
     "started_at" TIMESTAMPTZ(3) NOT NULL,
     "completed_at" TIMESTAMPTZ(3),
     "copied_from" TEXT,
+    "error_type" TEXT,
 
     CONSTRAINT "step_pkey" PRIMARY KEY ("agent_id","step")
 );
@@ -872,6 +873,7 @@ CREATE TABLE "audit_step" (
     "root_id" TEXT NOT NULL,
     "requested_by" TEXT NOT NULL,
     "requested_by_kind" "actor_kind" NOT NULL,
+    "error_type" TEXT,
 
     CONSTRAINT "audit_step_pkey" PRIMARY KEY ("agent_id","step")
 );
@@ -904,6 +906,7 @@ CREATE TABLE "audit_turn" (
     "requested_by" TEXT NOT NULL,
     "requested_by_kind" "actor_kind" NOT NULL,
     "requesters" TEXT[],
+    "error_type" TEXT,
 
     CONSTRAINT "audit_turn_pkey" PRIMARY KEY ("agent_id","turn")
 );
@@ -1275,6 +1278,10 @@ CREATE INDEX "audit_call_place" ON "audit_call" ("tenant", "place", "created_at"
 CREATE INDEX "audit_call_rule" ON "audit_call" ("tenant", md5("rule"), "created_at", "id") WHERE "rule" IS NOT NULL;
 -- All questions about the calls that a person may see are answered from this index alone. All rows are in it: Prisma leaves partial indexes to us.
 CREATE INDEX "audit_call_created_by" ON "audit_call" ("tenant", "created_by", "created_at", "id") INCLUDE ("name", "state", "verdict", "error_type", "has_run", "duration_ms", "agent_id", "template_id") WHERE "created_by" IS NOT NULL;
+
+-- Failed model calls are few.
+CREATE INDEX "audit_step_error_type" ON "audit_step" ("tenant", "error_type", "started_at", "agent_id", "step") WHERE "error_type" IS NOT NULL;
+CREATE INDEX "audit_turn_error_type" ON "audit_turn" ("tenant", "error_type", "started_at", "agent_id", "turn") WHERE "error_type" IS NOT NULL;
 
 -- Parts of exports are compressed already.
 ALTER TABLE "export_part" ALTER COLUMN "data" SET STORAGE EXTERNAL;
@@ -1888,8 +1895,8 @@ BEGIN
   END IF;
 
   IF v_change."stepEnd" IS NOT NULL THEN
-    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, context_tokens, context_bytes, context_window, request, cost_usd, completed_at) =
-      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.context_tokens, r.context_bytes, r.context_window, r.request, r.cost_usd, r.completed_at
+    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, context_tokens, context_bytes, context_window, request, cost_usd, completed_at, error_type) =
+      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.context_tokens, r.context_bytes, r.context_window, r.request, r.cost_usd, r.completed_at, r.error_type
        FROM json_populate_record(s, v_change."stepEnd") r)
     WHERE s.agent_id = p_agent AND s.step = (v_change."stepEnd" ->> 'step')::int AND s.state = 'STARTED';
     IF NOT FOUND THEN
@@ -2454,6 +2461,13 @@ BEGIN
   END IF;
   IF v_change."mostExports" < (SELECT count(*) FROM export x WHERE x.tenant = p_tenant AND x.state = 'RUNNING') THEN
     RAISE EXCEPTION 'more exports are made than may be' USING ERRCODE = 'TP002';
+  END IF;
+  -- One actor has half of them at most, rounded up.
+  IF (v_change."mostExports" + 1) / 2 < (
+    SELECT count(*) FROM export x, json_populate_record(null::export, v_change."createExport") c
+    WHERE x.tenant = p_tenant AND x.state = 'RUNNING' AND x.created_by = c.created_by AND x.created_by_kind = c.created_by_kind
+  ) THEN
+    RAISE EXCEPTION 'more exports of one actor are made than may be' USING ERRCODE = 'TP002';
   END IF;
   SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), greatest(l.seq, (SELECT max(e.seq) FROM event e WHERE e.tenant = p_tenant AND e.agent_id IS NULL)), l.lost_at
   INTO base_position, base_seq, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;

@@ -120,13 +120,13 @@ export function snapshot(call: CallView): ToolCallSnapshot {
   };
 }
 
-/** JSON text of the input that would run, or else of the requested input, cut at 200 characters. */
-export function inputPreview(call: Pick<CallView, "effectiveInput" | "requestedInput">): string {
+/** JSON text of the input that would run, or else of the requested input, cut at 200 characters or at another length. */
+export function inputPreview(call: Pick<CallView, "effectiveInput" | "requestedInput">, length = PREVIEW): string {
   const input = call.effectiveInput ?? call.requestedInput;
   // Only the shown part is scanned: inputs may be large, and every event of a call has a preview.
   const json = JSON.stringify(input);
-  const text = visibleLine(json.slice(0, PREVIEW + 1));
-  return text.length > PREVIEW ? `${text.slice(0, PREVIEW).toWellFormed()}…` : text;
+  const text = visibleLine(json.slice(0, length + 1));
+  return text.length > length ? `${text.slice(0, length).toWellFormed()}…` : text;
 }
 
 function approvalOf({ id, state, decision, decidedBy, decidedAt, note }: ApprovalView): ToolCallSnapshot["approval"] {

@@ -65,3 +65,16 @@ export async function listReaders(connection: OperatorConnection): Promise<reado
   if (table?.exists !== true) return [];
   return connection.query<Reader>('SELECT role, tenant, reads_content AS "readsContent" FROM bi.bi_reader ORDER BY role');
 }
+
+/** The first minor version of each major one whose planner keeps its samples of columns from readers of views (CVE-2025-8713). */
+const SEALED_SAMPLES: ReadonlyMap<number, number> = new Map([
+  [15, 14],
+  [16, 10],
+  [17, 6],
+]);
+
+/** True for a PostgreSQL (server_version_num) that lets a reader see samples of columns of other tenants. */
+export function showsSamples(version: number): boolean {
+  const first = SEALED_SAMPLES.get(Math.floor(version / 10_000));
+  return first === undefined ? version < 150_000 : version % 10_000 < first;
+}

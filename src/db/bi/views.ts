@@ -164,6 +164,7 @@ const STEP: View = {
       "Time of the model call in ms.",
     ],
     ["copy_of_agent_id", "s.copied_from", "Agent whose step a fork copied; null for an own one."],
+    ["error_type", "s.error_type", "Kind of the failure of the model call; null if it did not fail."],
   ],
 };
 
@@ -188,6 +189,11 @@ const TURN: View = {
     ],
     ["started_at", "min(s.started_at)", "Start of the first step."],
     ["completed_at", "max(s.completed_at)", "End of the last step that has ended."],
+    [
+      "error_type",
+      "(array_agg(s.error_type ORDER BY s.step DESC))[1]",
+      "Kind of the failure of its last step; null if that did not fail.",
+    ],
   ],
 };
 
@@ -280,5 +286,34 @@ const RULE: View = {
   ],
 };
 
+const COMPACTION: View = {
+  schema: "bi",
+  name: "compaction",
+  meaning:
+    "Compactions of context windows. The model call of a summary belongs to no step or turn: all costs are those of steps and compactions. Copies that forks have are marked by copy_of_agent_id.",
+  tables: "compaction c JOIN agent a ON a.id = c.agent_id",
+  of: "c",
+  columns: [
+    ["compaction_id", "c.id", "Id of the compaction."],
+    ["agent_id", "c.agent_id", "Agent whose context was compacted."],
+    ...OF_AGENT,
+    ["asked_by", "c.requested_by", "Actor that asked for it; null if its context was full."],
+    ["method", "c.method", "CLEARED, SUMMARY or SHORTENED."],
+    ["state", "c.state", "State of the compaction."],
+    ["model", "c.model", "Name of the configured model that made the summary; null without one."],
+    ...TOKENS.map(([name, sql, meaning]): Column => [name, sql.replace("s.", "c."), meaning]),
+    ["cost_usd", "c.cost_usd", "Cost in US dollars by the price at the time; null if the model had no price."],
+    ["tokens_before", "c.tokens_before", "Size of the context before, in tokens."],
+    ["tokens_after", "c.tokens_after", "Size of the context after, in tokens."],
+    ["applied_at_step", "c.applied_at_step", "First step with the compacted context."],
+    ["asked_at", "c.asked_at", "Time of the request."],
+    ["started_at", "c.started_at", "Start."],
+    ["ended_at", "c.ended_at", "End."],
+    ["copy_of_agent_id", "c.copied_from", "Agent whose compaction a fork copied; null for an own one."],
+  ],
+};
+
+const OF_ROWS = [TOOL_CALL, APPROVAL, DECISION, STEP, TURN, MESSAGE, EVENT, AGENT, RULE, COMPACTION];
+
 /** All views, in the order of the page. */
-export const VIEWS: readonly View[] = [TOOL_CALL, APPROVAL, DECISION, STEP, TURN, MESSAGE, EVENT, AGENT, RULE, ...CONTENT];
+export const VIEWS: readonly View[] = [...OF_ROWS, ...CONTENT];

@@ -70,6 +70,7 @@ export type StepEnd = Row<
     | "contextWindow"
     | "costUsd"
     | "completedAt"
+    | "errorType"
   >
 > & { readonly request: SentRecord | null };
 

@@ -54,6 +54,7 @@ export const STEP_END = {
   request: "json?",
   costUsd: "double precision?",
   completedAt: "timestamptz?",
+  errorType: "text?",
 } as const satisfies ColumnsOf<StepEnd>;
 
 export const STEP = {

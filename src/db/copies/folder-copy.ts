@@ -51,11 +51,7 @@ export async function copyFolder(
   to: string,
   { isNeeded = () => true, bytes = Infinity, room }: Choice = {},
 ): Promise<void> {
-  const entries = await readdir(from, { recursive: true, withFileTypes: true });
-  const paths = entries.map((entry) => ({
-    path: join(entry.parentPath, entry.name).slice(from.length + 1),
-    isFolder: entry.isDirectory(),
-  }));
+  const paths = await pathsIn(from, "");
   const files = paths.filter(({ path, isFolder }) => !isFolder && isNeeded(path)).map(({ path }) => path);
   const sizes = await inGroups(files, OPEN_FILES, async (path) => (await stat(join(from, path))).size);
   const size = sizes.reduce((sum, each) => sum + each, 0);
@@ -71,6 +67,18 @@ export async function copyFolder(
   await mkdir(to, { mode: 0o700 });
   for (const { path, isFolder } of paths) if (isFolder) await mkdir(join(to, path), { recursive: true });
   await inGroups(files, OPEN_FILES, (path) => copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE));
+}
+
+/** The files and folders below a folder, each folder before those in it. A linked one, such as `pg_wal` on another disk, is as one in its place. */
+async function pathsIn(root: string, below: string): Promise<readonly { readonly path: string; readonly isFolder: boolean }[]> {
+  const found = [];
+  for (const entry of await readdir(join(root, below), { withFileTypes: true })) {
+    const path = join(below, entry.name);
+    const isFolder = entry.isSymbolicLink() ? (await stat(join(root, path))).isDirectory() : entry.isDirectory();
+    found.push({ path, isFolder });
+    if (isFolder) found.push(...(await pathsIn(root, path)));
+  }
+  return found;
 }
 
 async function freeRoom(folder: string): Promise<number> {

@@ -211,6 +211,13 @@ BEGIN
   IF v_change."mostExports" < (SELECT count(*) FROM export x WHERE x.tenant = p_tenant AND x.state = 'RUNNING') THEN
     RAISE EXCEPTION 'more exports are made than may be' USING ERRCODE = 'TP002';
   END IF;
+  -- One actor has half of them at most, rounded up.
+  IF (v_change."mostExports" + 1) / 2 < (
+    SELECT count(*) FROM export x, json_populate_record(null::export, v_change."createExport") c
+    WHERE x.tenant = p_tenant AND x.state = 'RUNNING' AND x.created_by = c.created_by AND x.created_by_kind = c.created_by_kind
+  ) THEN
+    RAISE EXCEPTION 'more exports of one actor are made than may be' USING ERRCODE = 'TP002';
+  END IF;
   SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), greatest(l.seq, (SELECT max(e.seq) FROM event e WHERE e.tenant = p_tenant AND e.agent_id IS NULL)), l.lost_at
   INTO base_position, base_seq, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;
   IF v_lost IS NOT NULL THEN

@@ -16,7 +16,7 @@ import type { ExportSnapshot } from "../../events/tenant-event.ts";
 import { newWrite } from "../../events/write.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../lib/time.ts";
-import { MOST_RUNNING, removalTime, storedFilter, type Export, type ExportFilter } from "./export.ts";
+import { MOST_OF_ACTOR, MOST_RUNNING, removalTime, storedFilter, type Export, type ExportFilter } from "./export.ts";
 import { findExport } from "./stored.ts";
 import { foreignConditions } from "./subjects.ts";
 
@@ -104,7 +104,7 @@ async function tryToCreate(
 const TOO_MANY: CommandRefusal = {
   code: "QUEUE_FULL",
   field: null,
-  message: `${MOST_RUNNING} exports of the tenant are being made, the most at a time: wait for one, or cancel it`,
+  message: `${MOST_OF_ACTOR} of your exports, or ${MOST_RUNNING} of the tenant, are being made, the most at a time: wait for one, or cancel it`,
 };
 
 function problemOf(actor: Actor, { what, hasTexts, since, asOf, filter }: Asked): CommandRefusal | null {

@@ -8,6 +8,8 @@ import { DAY_MS } from "../../lib/time.ts";
 export const PART_BYTES = 8_000_000;
 /** The exports of a tenant that are made at a time; further ones are refused. */
 export const MOST_RUNNING = 5;
+/** Those of one actor: half of them, rounded up, as `commit_tenant_change` has it. */
+export const MOST_OF_ACTOR = Math.ceil(MOST_RUNNING / 2);
 /** The time from the end of an export to the removal of its file and row. */
 export const KEPT_DAYS = 7;
 

@@ -9,6 +9,7 @@ import {
   type TurnKey,
   type TurnPart,
 } from "../../agent/calls/audit/turn-page.ts";
+import type { ModelErrorKind } from "../../agent/models/model.ts";
 import type { DoneReason } from "../../db/commit/change.ts";
 import type { AuditStep, AuditTurn } from "../../db/generated/client.ts";
 import { ActorKind, type StepState } from "../../db/generated/enums.ts";
@@ -34,6 +35,7 @@ type SharedFilter = {
   readonly models?: readonly string[] | null | undefined;
   readonly requestedBy?: readonly ActorNameOrId[] | null | undefined;
   readonly isUnpriced?: boolean | null | undefined;
+  readonly errorTypes?: readonly ModelErrorKind[] | null | undefined;
 };
 
 export type StepFilter = SharedFilter & {
@@ -120,6 +122,7 @@ async function sharedFilter(context: Context, filter: SharedFilter) {
     models: models ? namesIn(models) : null,
     requestedBy: requestedBy ? actorIds(requestedBy) : null,
     isUnpriced: filter.isUnpriced ?? null,
+    errorTypes: filter.errorTypes ?? null,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { ExportFormat as Format, ExportState as State, ExportSubject as Subject } from "../../db/commit/export-rows.ts";
-import { KEPT_DAYS, MOST_RUNNING, removalTime } from "../../deliveries/exports/export.ts";
+import { KEPT_DAYS, MOST_OF_ACTOR, MOST_RUNNING, removalTime } from "../../deliveries/exports/export.ts";
 import {
   cancelExport,
   createExport,
@@ -192,7 +192,7 @@ builder.mutationField("createExport", (t) =>
   t.field({
     type: payloadType("CreateExportPayload", (fields) => ({ export: exportField(fields) })),
     complexity: EXPORT_PRICE,
-    description: `Begins an export of rows that the viewer may read: those of the tenant, or of the viewer's own agents. The servers make its file; query \`export\` for the progress, or wait for EXPORT_ENDED. A tenant has at most ${MOST_RUNNING} at a time (QUEUE_FULL).`,
+    description: `Begins an export of rows that the viewer may read: those of the tenant, or of the viewer's own agents. The servers make its file; query \`export\` for the progress, or wait for EXPORT_ENDED. At a time, a tenant has at most ${MOST_RUNNING} and an actor ${MOST_OF_ACTOR} (QUEUE_FULL).`,
     args: { input: t.arg({ type: CreateExportInput, required: true, description: "Rows and form." }) },
     resolve: (_root, { input }, context) =>
       createExport(context, {

@@ -2,13 +2,14 @@ import { cachedShareOf } from "../../agent/conversation/cache-use.ts";
 import { NO_STEPS, type StepFigures } from "../../agent/calls/audit/groups/turn-figures.ts";
 import type { StepDimension, StepGroup, StepMeasure } from "../../agent/calls/audit/groups/turn-groups.ts";
 import { StepState as States } from "../../db/generated/enums.ts";
+import { MODEL_ERROR_KINDS } from "../../agent/models/model.ts";
 import { globalId } from "../../lib/global-id.ts";
 import { keyActor, keyAgent, keyAmong, keyText } from "../../resolvers/groups/keys.ts";
 import { groupsOfSteps } from "../../resolvers/groups/turns.ts";
 import { ActorRef } from "../actor.ts";
 import { builder, described } from "../builder.ts";
 import { OrderDirection } from "../enums.ts";
-import { StepFilter, StepState } from "../turns/inputs.ts";
+import { ModelErrorKind, StepFilter, StepState } from "../turns/inputs.ts";
 import { Distribution, groupsPrice, groupsType, rangeArguments } from "./groups.ts";
 
 const Dimension = builder.enumType("StepDimension", {
@@ -18,6 +19,7 @@ const Dimension = builder.enumType("StepDimension", {
     AGENT: "Agent of the step.",
     ROOT_AGENT: "First agent of its tree.",
     REQUESTER: "Actor as in `Step.requestedBy`: one of each step.",
+    ERROR_TYPE: "Kind of the failure of its model call, as in `Step.errorType`.",
     MODEL: "Name of the configured model.",
     STATE: "State of the step.",
     STOP_REASON: "Reason why the model stopped. Steps without an answer are of a group of their own.",
@@ -115,6 +117,12 @@ const Group = builder.objectRef<StepGroup>("StepGroup").implement({
       nullable: true,
       description: "REQUESTER.",
       resolve: (group) => keyActor(group, "REQUESTER"),
+    }),
+    errorType: t.field({
+      type: ModelErrorKind,
+      nullable: true,
+      description: "ERROR_TYPE.",
+      resolve: (group) => keyAmong(group, "ERROR_TYPE", MODEL_ERROR_KINDS),
     }),
     model: t.string({ nullable: true, description: "MODEL.", resolve: (group) => keyText(group, "MODEL") }),
     state: t.field({

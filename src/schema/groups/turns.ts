@@ -2,6 +2,7 @@ import { cachedShareOf } from "../../agent/conversation/cache-use.ts";
 import { NO_TURNS, type TurnFigures } from "../../agent/calls/audit/groups/turn-figures.ts";
 import type { TurnDimension, TurnGroup, TurnMeasure } from "../../agent/calls/audit/groups/turn-groups.ts";
 import { DONE_REASONS } from "../../db/commit/change.ts";
+import { MODEL_ERROR_KINDS } from "../../agent/models/model.ts";
 import { globalId } from "../../lib/global-id.ts";
 import { keyActor, keyAgent, keyAmong, keyText } from "../../resolvers/groups/keys.ts";
 import { groupsOfTurns } from "../../resolvers/groups/turns.ts";
@@ -9,7 +10,7 @@ import { ActorRef } from "../actor.ts";
 import { builder, described } from "../builder.ts";
 import { OrderDirection } from "../enums.ts";
 import { DoneReason } from "../events/enums.ts";
-import { TurnFilter } from "../turns/inputs.ts";
+import { ModelErrorKind, TurnFilter } from "../turns/inputs.ts";
 import { Distribution, groupsPrice, groupsType, rangeArguments } from "./groups.ts";
 
 const Dimension = builder.enumType("TurnDimension", {
@@ -19,6 +20,7 @@ const Dimension = builder.enumType("TurnDimension", {
     AGENT: "Agent of the turn.",
     ROOT_AGENT: "First agent of its tree.",
     REQUESTER: "Actor as in `Turn.requestedBy`: one of each turn.",
+    ERROR_TYPE: "Kind of the failure of its last model call, as in `Turn.errorType`.",
     MODEL: "Model of its first step. Turns without a step are of a group of their own.",
     REASON: "Reason why it ended. Open turns are of a group of their own.",
   }),
@@ -126,6 +128,12 @@ const Group = builder.objectRef<TurnGroup>("TurnGroup").implement({
       nullable: true,
       description: "REQUESTER.",
       resolve: (group) => keyActor(group, "REQUESTER"),
+    }),
+    errorType: t.field({
+      type: ModelErrorKind,
+      nullable: true,
+      description: "ERROR_TYPE.",
+      resolve: (group) => keyAmong(group, "ERROR_TYPE", MODEL_ERROR_KINDS),
     }),
     model: t.string({ nullable: true, description: "MODEL.", resolve: (group) => keyText(group, "MODEL") }),
     reason: t.field({

@@ -1,23 +1,8 @@
 import type { Template as Configured } from "../../agent/loop/scope.ts";
-import type { ModelErrorKind } from "../../agent/models/model.ts";
 import { modelNamed } from "../../resolvers/template.ts";
-import { builder, describedLower } from "../builder.ts";
+import { builder } from "../builder.ts";
+import { ModelErrorKind } from "../turns/inputs.ts";
 import { Model, Template } from "./template.ts";
-
-const ModelErrorKindEnum = builder.enumType("ModelErrorKind", {
-  description: "Kind of a failed model call.",
-  values: describedLower<ModelErrorKind>({
-    rate_limited: "The provider limits requests.",
-    overloaded: "The provider is overloaded.",
-    unavailable: "The provider cannot be reached, or has an error of its own.",
-    silent: "The answer stopped for longer than `modelIdleMs`.",
-    broken: "The answer broke off.",
-    empty: "The answer is empty.",
-    too_long: "The context window is full.",
-    rejected: "The provider rejects the request.",
-    refused: "The model refuses to answer.",
-  }),
-});
 
 const ModelFallback = builder.objectRef<Configured["fallbacks"][number]>("ModelFallback").implement({
   description: "Model that answers the rest of a turn after certain failures.",
@@ -29,7 +14,7 @@ const ModelFallback = builder.objectRef<Configured["fallbacks"][number]>("ModelF
       resolve: ({ model }, _args, context) => modelNamed(context, model),
     }),
     on: t.field({
-      type: [ModelErrorKindEnum],
+      type: [ModelErrorKind],
       description: "Failures after which it answers.",
       resolve: ({ on }) => [...on],
     }),

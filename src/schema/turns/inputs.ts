@@ -1,6 +1,7 @@
+import type { ModelErrorKind as ErrorKind } from "../../agent/models/model.ts";
 import type { TurnOrder as Order } from "../../resolvers/turns/turn-audit.ts";
 import type { StepState as State } from "../../db/generated/enums.ts";
-import { builder, described } from "../builder.ts";
+import { builder, described, describedLower } from "../builder.ts";
 import { OrderDirection } from "../enums.ts";
 import { DoneReason } from "../events/enums.ts";
 import { TimeRangeInput } from "../inputs/tool-calls.ts";
@@ -11,6 +12,21 @@ export const StepState = builder.enumType("StepState", {
     STARTED: "The model call is under way.",
     COMPLETED: "The model has answered.",
     ABORTED: "The model call ended without an answer: it failed, or was interrupted.",
+  }),
+});
+
+export const ModelErrorKind = builder.enumType("ModelErrorKind", {
+  description: "Kind of a failed model call.",
+  values: describedLower<ErrorKind>({
+    rate_limited: "The provider limits requests.",
+    overloaded: "The provider is overloaded.",
+    unavailable: "The provider cannot be reached, or has an error of its own.",
+    silent: "The answer stopped for longer than `modelIdleMs`.",
+    broken: "The answer broke off.",
+    empty: "The answer is empty.",
+    too_long: "The context window is full.",
+    rejected: "The provider rejects the request.",
+    refused: "The model refuses to answer.",
   }),
 });
 
@@ -28,6 +44,7 @@ export const StepFilter = builder.inputType("StepFilter", {
     states: t.field({ type: [StepState], description: "Steps in one of these states." }),
     stopReasons: t.stringList({ description: "Steps with one of these stop reasons, for example `max_tokens`." }),
     isUnpriced: t.boolean({ description: "True for unpriced steps only, false for the others." }),
+    errorTypes: t.field({ type: [ModelErrorKind], description: "Steps whose model call failed in one of these ways." }),
   }),
 });
 
@@ -45,6 +62,7 @@ export const TurnFilter = builder.inputType("TurnFilter", {
     reasons: t.field({ type: [DoneReason], description: "Turns that ended for one of these reasons." }),
     isOpen: t.boolean({ description: "True for turns that have not ended, false for those that have." }),
     isUnpriced: t.boolean({ description: "True for turns with unpriced steps only, false for the others." }),
+    errorTypes: t.field({ type: [ModelErrorKind], description: "Turns whose last model call failed in one of these ways." }),
   }),
 });
 

@@ -1,4 +1,5 @@
 import { cachedShareOf } from "../../agent/conversation/cache-use.ts";
+import { MODEL_ERROR_KINDS } from "../../agent/models/model.ts";
 import type { AuditStep } from "../../db/generated/client.ts";
 import { globalId } from "../../lib/global-id.ts";
 import { agentByRow } from "../../resolvers/agent.ts";
@@ -7,7 +8,7 @@ import { steps } from "../../resolvers/turns/turn-audit.ts";
 import { ActorRef } from "../actor.ts";
 import { builder, connectionOf } from "../builder.ts";
 import { StepContext } from "../step-context.ts";
-import { StepFilter, StepState, TurnOrder } from "./inputs.ts";
+import { ModelErrorKind, StepFilter, StepState, TurnOrder } from "./inputs.ts";
 
 const Step = builder.objectRef<AuditStep>("Step").implement({
   description: "One model call. Tokens are null if they were not counted: while it is open, or if it was aborted early.",
@@ -44,6 +45,12 @@ const Step = builder.objectRef<AuditStep>("Step").implement({
     stopReason: t.exposeString("stopReason", {
       nullable: true,
       description: "Reason why the model stopped, for example `tool_use`. Null without an answer.",
+    }),
+    errorType: t.field({
+      type: ModelErrorKind,
+      nullable: true,
+      description: "Kind of the failure of its model call. Null if it did not fail.",
+      resolve: ({ errorType }) => MODEL_ERROR_KINDS.find((known) => known === errorType) ?? null,
     }),
     inputTokens: t.exposeInt("inputTokens", {
       nullable: true,

@@ -1,4 +1,5 @@
 import { cachedShareOf } from "../../agent/conversation/cache-use.ts";
+import { MODEL_ERROR_KINDS } from "../../agent/models/model.ts";
 import { DONE_REASONS } from "../../db/commit/change.ts";
 import type { AuditTurn } from "../../db/generated/client.ts";
 import { globalId } from "../../lib/global-id.ts";
@@ -7,7 +8,7 @@ import { requestersOf, turns } from "../../resolvers/turns/turn-audit.ts";
 import { ActorRef } from "../actor.ts";
 import { builder, connectionOf } from "../builder.ts";
 import { DoneReason } from "../events/enums.ts";
-import { TurnFilter, TurnOrder } from "./inputs.ts";
+import { ModelErrorKind, TurnFilter, TurnOrder } from "./inputs.ts";
 
 const Turn = builder.objectRef<AuditTurn>("Turn").implement({
   description: "A turn with the sums of its steps. Counts of tokens are whole numbers that may exceed 32 bits.",
@@ -42,6 +43,12 @@ const Turn = builder.objectRef<AuditTurn>("Turn").implement({
       nullable: true,
       description: "Reason why it ended. Null while it is open, or if it is unknown because old events were removed.",
       resolve: ({ reason }) => DONE_REASONS.find((known) => known === reason) ?? null,
+    }),
+    errorType: t.field({
+      type: ModelErrorKind,
+      nullable: true,
+      description: "Kind of the failure of its last model call. Null if it did not fail.",
+      resolve: ({ errorType }) => MODEL_ERROR_KINDS.find((known) => known === errorType) ?? null,
     }),
     steps: t.exposeInt("steps", { description: "Number of its steps." }),
     calls: t.exposeInt("calls", { description: "Number of its tool calls." }),

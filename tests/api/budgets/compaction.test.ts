@@ -1,8 +1,10 @@
+import fc from "fast-check";
 import { expect, it } from "vitest";
 import { NO_TOKENS, type ModelEvent, type ModelRequest } from "../../../src/agent/models/model.ts";
 import { startTestApp, type TestAppOptions } from "../../support/app.ts";
 import { connect, ofType } from "../../support/client.ts";
 import { testDatabaseUrl } from "../../support/database.ts";
+import { viewsReader } from "../../support/views-reader.ts";
 import { windowedModel } from "../../support/windowed-model.ts";
 
 const PRICE = { input: 10, output: 50, cacheRead: 0, cacheWrite: 0 };
@@ -105,3 +107,24 @@ async function* hangs(_request: ModelRequest, signal: AbortSignal): AsyncGenerat
   await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
   throw signal.reason;
 }
+
+it("the costs of steps and compactions in the SQL views add up to those of the budgets", { timeout: 120_000 }, async () => {
+  const turn = fc.record({ characters: fc.integer({ min: 10, max: 6_000 }), agent: fc.nat(1) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(turn, { minLength: 6, maxLength: 12 }), async (turns) => {
+      const url = await testDatabaseUrl();
+      const { client, sums, app } = await world(() => "Facts.", { database: { kind: "postgres", url, connections: 3 } });
+      const agents = [await client.createAgent(), await client.createAgent()] as const;
+      for (const { characters, agent } of turns) await client.turn(agents[agent === 0 ? 0 : 1].id, "m".repeat(characters));
+      await expect.poll(async () => (await sums()).held).toBe(0);
+      const { spent } = await sums();
+      const reader = await viewsReader(url, "local");
+      const all = `SELECT coalesce(sum(cost_usd), 0) * 1e6 AS spent FROM (SELECT cost_usd, copy_of_agent_id FROM bi.step
+          UNION ALL SELECT cost_usd, copy_of_agent_id FROM bi.compaction) c WHERE copy_of_agent_id IS NULL`;
+      const { rows } = await reader.query<{ spent: number }>(all);
+      expect(rows[0]?.spent).toBeCloseTo(spent, 3);
+      await app.close();
+    }),
+    { numRuns: 4 },
+  );
+});

@@ -86,6 +86,7 @@ const FORMS: Readonly<Record<string, (data: Json) => readonly Line[]>> = {
   "Run times by tool and day": points("toolCallGroups", "tool", "calls", "durationMs.mean", "durationMs.p50", "durationMs.p95"),
   "Cost by agent": lines("stepGroups.groups", "agentId", "figures.costUsd", "figures.unpricedSteps", "figures.cachedShare"),
   "Cost by model and day": points("stepGroups", "model", "steps", "costUsd"),
+  "Failed model calls": lines("stepGroups.groups", "model", "errorType", "figures.steps"),
   Decisions: (data) =>
     listAt(data, "approvals.nodes").flatMap((node) =>
       listAt(node, "decisions").map((decision): Line => [
@@ -184,9 +185,9 @@ const WEEK: readonly string[] = [
   `INSERT INTO decision (approval_id, actor_id, actor_kind, tenant, decision, input_hash, decided_at)
     SELECT p.id, (ARRAY['vera', 'paul'])[1 + c.step % 2], 'USER', 'local', (CASE p.state WHEN 'DENIED' THEN 'DENY' ELSE 'ALLOW' END)::approval_decision,
       CASE WHEN c.step % 5 = 0 THEN 'other' END, p.requested_at + c.step * interval '40 ms' FROM approval p JOIN tool_call c ON c.id = p.tool_call_id WHERE p.state <> 'EXPIRED'`,
-  `INSERT INTO step (agent_id, step, tenant, turn, state, model, input_tokens, cache_read_tokens, output_tokens, cost_usd, started_at, completed_at, copied_from)
-    SELECT (ARRAY['${AGENTS.join("', '")}'])[1 + n % 2], n, 'local', 1, 'COMPLETED', (ARRAY['large', 'small', 'local'])[1 + n % 3], n, n % 40, n, CASE WHEN n % 3 <> 2 THEN n * 0.01 END,
-      timestamptz '2026-03-01 20:00Z' + n * interval '59 minutes', timestamptz '2026-03-01 20:00Z' + n * interval '60 minutes', CASE WHEN n % 50 = 0 THEN 'copied' END FROM generate_series(1, 200) n`,
+  `INSERT INTO step (agent_id, step, tenant, turn, state, model, input_tokens, cache_read_tokens, output_tokens, cost_usd, started_at, completed_at, copied_from, error_type)
+    SELECT (ARRAY['${AGENTS.join("', '")}'])[1 + n % 2], n, 'local', 1, (CASE WHEN n % 10 = 9 THEN 'ABORTED' ELSE 'COMPLETED' END)::step_state, (ARRAY['large', 'small', 'local'])[1 + n % 3], n, n % 40, n, CASE WHEN n % 3 <> 2 THEN n * 0.01 END,
+      timestamptz '2026-03-01 20:00Z' + n * interval '59 minutes', timestamptz '2026-03-01 20:00Z' + n * interval '60 minutes', CASE WHEN n % 50 = 0 THEN 'copied' END, CASE n % 20 WHEN 9 THEN 'overloaded' END FROM generate_series(1, 200) n`,
   `INSERT INTO allow_rule (id, tenant, template_id, rule, approval_id, created_by, created_by_kind, created_at)
     VALUES ('00000000-0000-4000-8000-000000000009', 'local', 'other', 'shell', 'a', 'anna', 'USER', '2026-03-02')`,
 ];

@@ -1,4 +1,4 @@
-import { mkdir, readdir, stat, utimes } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as macrotask } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -61,6 +61,25 @@ describe("a copy of an open embedded database", () => {
       await expect(stat(to)).rejects.toThrow("ENOENT");
     },
   );
+});
+
+it("a copy has linked folders and files as those of the folder itself, and refuses a link that leads in a circle", async () => {
+  const [folder, other, to] = [await temporaryFolder(), await temporaryFolder(), await temporaryFolder()];
+  await mkdir(join(folder, "base", "5"), { recursive: true });
+  await writeFile(join(folder, "base", "5", "1259"), "table");
+  await mkdir(join(other, "archive_status"));
+  await writeFile(join(other, "000000010000000000000001"), "segment");
+  await symlink(other, join(folder, "pg_wal"));
+  await symlink(join(other, "000000010000000000000001"), join(folder, "linked"));
+  await copyFolder(folder, join(to, "copy"));
+  const copied = async (...path: readonly string[]) => readFile(join(to, "copy", ...path), "utf8");
+  expect(await copied("base", "5", "1259")).toBe("table");
+  expect(await copied("pg_wal", "000000010000000000000001")).toBe("segment");
+  expect(await copied("linked")).toBe("segment");
+  expect((await lstat(join(to, "copy", "pg_wal"))).isSymbolicLink()).toBe(false);
+  expect((await stat(join(to, "copy", "pg_wal", "archive_status"))).isDirectory()).toBe(true);
+  await symlink(folder, join(folder, "base", "circle"));
+  await expect(copyFolder(folder, join(to, "second"))).rejects.toThrow("ELOOP");
 });
 
 describe("the copies of a data folder", () => {

@@ -1,5 +1,6 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { useState, type ReactNode } from "react";
+import { presentMs } from "../../design/present.ts";
 import { callFilter, decisionFilter, stepFilter, turnFilter, type AuditFilter, type AuditSearch } from "../filters.ts";
 import { CallCharts, VerdictChart } from "./call-charts.tsx";
 import type { ChartSetting } from "./chart.tsx";
@@ -30,7 +31,7 @@ export default function Charts({
   const filterWords = useFilterWords();
   const [round, setRound] = useState(0);
   const again = (): void => setRound((before) => before + 1);
-  const range = chartRange(search, new Date());
+  const range = chartRange(search, new Date(presentMs()));
   const zone = browserZone();
   const setting: ChartSetting = { range, zone, round, again };
   const { state: _, ...filters } = search;

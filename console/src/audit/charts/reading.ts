@@ -1,5 +1,6 @@
 import type { TypedDocumentNode } from "@graphql-typed-document-node/core";
 import { useEffect, useState } from "react";
+import { presentMs } from "../../design/present.ts";
 import { ask } from "../../session/ask.ts";
 
 /** An answer, or its absence. `isReading` says that another one is on its way. */
@@ -20,7 +21,7 @@ export function useReading<Data, Variables extends Readonly<Record<string, unkno
     const show = (next: Reading<Data>): void => (isWanted ? setReading(next) : undefined);
     setReading((before) => (before.kind === "read" ? { ...before, isReading: true } : { kind: "loading" }));
     ask(operation, variables).then(
-      (data) => show({ kind: "read", data, readAt: new Date(), isReading: false }),
+      (data) => show({ kind: "read", data, readAt: new Date(presentMs()), isReading: false }),
       (error: unknown) => show({ kind: "failed", message: error instanceof Error ? error.message : String(error) }),
     );
     return () => {

@@ -1,5 +1,6 @@
 import { Trans } from "@lingui/react/macro";
 import { useId, useRef, useState, type ReactNode } from "react";
+import { firstClick } from "../../design/clicks.ts";
 import { CreateExportDocument, type ExportFormat } from "../../generated/documents.ts";
 import { change, refusalText } from "../../session/ask.ts";
 import { useMay } from "../../session/viewer.tsx";
@@ -94,12 +95,12 @@ export function NewExport({
           type="button"
           className="primary"
           disabled={isBusy}
-          onClick={() => {
+          onClick={firstClick(() => {
             setBusy(true);
             void send()
               .catch((failure: unknown) => setProblem(failure instanceof Error ? failure.message : String(failure)))
               .finally(() => setBusy(false));
-          }}
+          })}
         >
           <Trans>Make the file</Trans>
         </button>

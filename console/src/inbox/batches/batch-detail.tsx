@@ -1,6 +1,7 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
 import { useEffect, useRef, useState, type ReactNode } from "react";
+import { firstClick } from "../../design/clicks.ts";
 import { useKeys } from "../../design/keys.ts";
 import { namesOf, useMay } from "../../session/viewer.tsx";
 import { forgetRefusal } from "../decisions.ts";
@@ -11,7 +12,7 @@ import { compared, wholeInput, type Compared } from "./shape.ts";
 import { useBatch, type BatchState, type Member, type Standing } from "./use-batch.ts";
 import "./batches.css";
 
-/** The batch must be in view for this time before a key decides it. */
+/** The batch must be in view for this time before a key or a click decides it. */
 const SEEN_MS = 400;
 
 /** Alike questions: their common part, the parts that differ, and one answer for all of them. */
@@ -198,13 +199,13 @@ function BatchAnswers({ batch }: { readonly batch: BatchState }): ReactNode {
   const [isDenying, setDenying] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const canAct = may.isAllowed && !isBusy && left.length > 0;
-  const isSeen = (): boolean => performance.now() - shownAtMs > SEEN_MS;
+  const allow = (): void => void (performance.now() - shownAtMs > SEEN_MS ? decideAll("ALLOW", null) : null);
   const back = (): void => {
     setDenying(false);
     box.current?.focus();
   };
   useKeys({
-    A: () => (canAct && !isDenying && isSeen() ? void decideAll("ALLOW", null) : null),
+    A: () => (canAct && !isDenying ? allow() : null),
     D: () => (canAct ? setDenying(true) : null),
     Escape: back,
   });
@@ -236,7 +237,7 @@ function BatchAnswers({ batch }: { readonly batch: BatchState }): ReactNode {
         />
       ) : (
         <div className="row choices">
-          <button type="button" className="primary" disabled={isBusy} onClick={() => void decideAll("ALLOW", null)}>
+          <button type="button" className="primary" disabled={isBusy} onClick={firstClick(allow)}>
             <Trans>Allow all {count}</Trans> <kbd>⇧ A</kbd>
           </button>
           <button type="button" className="danger" disabled={isBusy} onClick={() => setDenying(true)}>

@@ -32,15 +32,21 @@ export function shapeOf(row: Row): string | null {
 }
 
 function readShape(row: Row): string | null {
+  const facts = commonFacts(row);
+  const input = wholeInput(row);
+  if (facts === null || input === null) return null;
+  const parameters = Object.keys(input).toSorted();
+  return JSON.stringify([...facts, parameters.map((name) => [name, valueShape(name, input[name])])]);
+}
+
+/** The facts that alike questions have in common besides their inputs; null for a question that is decided alone in any case. */
+export function commonFacts(row: Row): readonly unknown[] | null {
   const { kind, toolCall, agent, risk, quorum, hasEditedInput, meta, inputHash } = row;
   if (kind !== "TOOL_CALL" || hasEditedInput || meta !== null || inputHash === null) return null;
   const explanation = toolCall?.explanation ?? null;
-  const input = wholeInput(row);
-  if (toolCall === null || explanation === null || input === null) return null;
+  if (toolCall === null || explanation === null) return null;
   const { rule, place } = explanation;
-  const parameters = Object.keys(input).toSorted();
-  const values = parameters.map((name) => [name, valueShape(name, input[name])]);
-  return JSON.stringify([agent.template.templateId, agent.workspace, toolCall.name, rule, place, risk, quorum, values]);
+  return [agent.template.templateId, agent.workspace, toolCall.name, rule, place, risk, quorum];
 }
 
 /** Numbers, switches and structures must be equal. Texts may differ, but in their programs, folders and hosts. */

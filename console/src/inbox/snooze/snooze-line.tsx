@@ -3,6 +3,7 @@ import { useState, type ReactNode } from "react";
 import { Until, useNow } from "../../design/clock.tsx";
 import { Dialog } from "../../design/dialog.tsx";
 import { useKeys } from "../../design/keys.ts";
+import { presentMs } from "../../design/present.ts";
 import { zonedText } from "../../design/time.ts";
 import { useMay } from "../../session/viewer.tsx";
 import { isPresent, SNOOZE_CHOICES, snoozeEnd, type Snooze, type SnoozeChoice } from "./snooze-times.ts";
@@ -116,7 +117,7 @@ function SnoozeChoices({
   readonly choose: (until: Date) => void;
 }): ReactNode {
   const { t, i18n } = useLingui();
-  const [now] = useState(() => new Date());
+  const [now] = useState(() => new Date(presentMs()));
   const words: Readonly<Record<SnoozeChoice, string>> = { hour: t`One hour`, morning: t`Next morning`, week: t`Next week` };
   const format = new Intl.DateTimeFormat(i18n.locale, {
     weekday: "short",

@@ -1,4 +1,5 @@
 import type { AuditStep, AuditTurn } from "../../../db/generated/client.ts";
+import type { ModelErrorKind } from "../../models/model.ts";
 import type { DoneReason } from "../../../db/commit/change.ts";
 import type { StepState } from "../../../db/generated/enums.ts";
 import { plannedForValues, type Sql } from "../../../db/sql.ts";
@@ -18,6 +19,7 @@ export type SharedFilter = {
   readonly models: readonly string[] | null;
   readonly requestedBy: readonly string[] | null;
   readonly isUnpriced: boolean | null;
+  readonly errorTypes: readonly ModelErrorKind[] | null;
 };
 
 export type StepAuditFilter = SharedFilter & {
@@ -164,12 +166,13 @@ export function conditions({ what, filter }: Asked, parameters: Parameters): str
     ...among("r.template_id", filter.templateIds, parameters),
     ...among("r.model", filter.models, parameters),
     ...among("r.requested_by", filter.requestedBy, parameters),
+    ...among("r.error_type", filter.errorTypes, parameters),
     ...own,
   ].join(" AND ");
 }
 
-function isSelective({ visible, agentIds, rootIds, requestedBy }: SharedFilter): boolean {
-  return [visible, agentIds, rootIds, requestedBy].some((condition) => condition !== null);
+function isSelective({ visible, agentIds, rootIds, requestedBy, errorTypes }: SharedFilter): boolean {
+  return [visible, agentIds, rootIds, requestedBy, errorTypes].some((condition) => condition !== null);
 }
 
 function listsOf(part: TurnPart, what: "step" | "turn", parameters: Parameters): readonly string[] {

@@ -24,6 +24,7 @@ export const STEP_COLUMNS = [
   "template_id",
   "created_by",
   "root_id",
+  "error_type",
   "requested_by",
   "requested_by_kind",
 ] as const;
@@ -50,6 +51,7 @@ export const TURN_COLUMNS = [
   "template_id",
   "created_by",
   "root_id",
+  "error_type",
   "requested_by",
   "requested_by_kind",
   "requesters",
@@ -96,7 +98,7 @@ const MS = (from: string, to: string): string =>
 /** Copies of a fork are left out. The model of a turn is that of its first step: another one is a fallback. */
 const FRESH_STEPS = `SELECT s.agent_id, s.step, s.tenant, s.turn, s.state, s.model, s.stop_reason, s.input_tokens, s.output_tokens, s.cache_read_tokens, s.cache_write_tokens,
     s.output_is_estimated, s.cost_usd, s.started_at, s.completed_at, ${MS("s.started_at", "s.completed_at")} AS duration_ms, coalesce(c.first_token_ms, o.first_token_ms) AS first_token_ms,
-    s.model <> first_value(s.model) OVER (PARTITION BY s.agent_id, s.turn ORDER BY s.step) AS is_fallback, g.template_id, g.created_by, g.root_id
+    s.model <> first_value(s.model) OVER (PARTITION BY s.agent_id, s.turn ORDER BY s.step) AS is_fallback, g.template_id, g.created_by, g.root_id, s.error_type
   FROM moved m
   CROSS JOIN LATERAL (SELECT a.template_id, a.created_by, coalesce(a.root_id, a.id) AS root_id FROM agent a WHERE a.id = m.agent_id AND a.tenant = $1 OFFSET 0) g
   CROSS JOIN LATERAL (SELECT t.* FROM step t WHERE t.agent_id = m.agent_id AND t.step > m.after_step AND t.turn >= m.from_turn AND t.copied_from IS NULL OFFSET 0) s
@@ -138,7 +140,7 @@ const TURN_SUMS = (isFill: boolean): string => {
     coalesce(min(s.started_at), max(d.at)) AS started_at, ${ended} AS ended_at,
     ${MS("coalesce(min(s.started_at), max(d.at))", ended)} AS duration_ms,
     (array_agg(s.first_token_ms ORDER BY s.step) FILTER (WHERE s.first_token_ms IS NOT NULL))[1] AS first_token_ms,
-    coalesce(bool_or(s.is_fallback), false) AS is_fallback, g.template_id, g.created_by, coalesce(g.root_id, g.id) AS root_id
+    coalesce(bool_or(s.is_fallback), false) AS is_fallback, g.template_id, g.created_by, coalesce(g.root_id, g.id) AS root_id, (array_agg(s.error_type ORDER BY s.step DESC))[1] AS error_type
   FROM (${KEYS}) k
   CROSS JOIN LATERAL (SELECT a.* FROM agent a WHERE a.id = k.agent_id AND a.tenant = $1 OFFSET 0) g
   LEFT JOIN stepped s ON s.agent_id = k.agent_id AND s.turn = k.turn

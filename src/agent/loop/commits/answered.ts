@@ -53,6 +53,7 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
         step: view.stepCount,
         state: "COMPLETED",
         stopReason,
+        errorType: null,
         ...used.columns,
         ...context,
         ...request.columns,

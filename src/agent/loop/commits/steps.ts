@@ -1,6 +1,6 @@
 import type { OwnerChange, StepEnd } from "../../../db/commit/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
-import { totalTokens, type TokenPrice, costOf, type Spending } from "../../models/model.ts";
+import { totalTokens, type ModelErrorKind, type TokenPrice, costOf, type Spending } from "../../models/model.ts";
 import type { TodoReminder } from "../../calls/todos.ts";
 import type { Sent } from "../../conversation/sent-request.ts";
 import type { AgentView } from "../view.ts";
@@ -116,6 +116,7 @@ function stepRow(now: AgentView, model: string, at: Date): NonNullable<OwnerChan
     completedAt: null,
     outputIsEstimated: false,
     copiedFrom: null,
+    errorType: null,
   };
 }
 
@@ -129,6 +130,8 @@ export type Aborted = {
   readonly isLost?: boolean;
   /** The request to the model. Null if none was made, absent if the server that made it has crashed. */
   readonly sent?: Sent | null;
+  /** Absent if the model call did not fail. */
+  readonly errorType?: ModelErrorKind | null;
 };
 
 /** The stop reason of a step that a planned shutdown interrupted. */
@@ -163,7 +166,7 @@ type RequestColumns = {
 /** Ends a model call without an answer: it broke off, failed, or was not made. Its tokens are charged all the same. */
 export function stepAborted(
   view: AgentView,
-  { events, spent, price, isPlanned = false, isLost = false, sent = null }: Aborted,
+  { events, spent, price, isPlanned = false, isLost = false, sent = null, errorType = null }: Aborted,
   at: Date,
 ): Commit {
   const request = requestOf(view, sent);
@@ -179,6 +182,7 @@ export function stepAborted(
         ...NO_CONTEXT,
         ...request.columns,
         completedAt: at,
+        errorType,
       },
       ...request.stored,
       ...budgetsSettled(view, spent, price, isLost),
@@ -196,7 +200,7 @@ export function stepAbortedIfOpen(view: AgentView, facts: Aborted, at: Date): Co
   return eventsOnly(...facts.events);
 }
 
-type UsageColumns = Omit<StepEnd, "state" | "stopReason" | "completedAt" | "request" | keyof ContextColumns>;
+type UsageColumns = Omit<StepEnd, "state" | "stopReason" | "completedAt" | "request" | "errorType" | keyof ContextColumns>;
 
 export function stepUsage(
   step: number,

@@ -73,6 +73,7 @@ const SHARED = {
   models: null,
   requestedBy: null,
   isUnpriced: null,
+  errorTypes: null,
 };
 const STEPS: StepAuditFilter = { ...SHARED, states: null, stopReasons: null };
 const TURNS: TurnAuditFilter = { ...SHARED, reasons: null, isOpen: null };
@@ -86,6 +87,7 @@ const SHARED_FILTERS: readonly Partial<typeof TURNS & typeof STEPS>[] = [
   { templateIds: ["template-1"], models: ["small"] },
   { requestedBy: ["person-1", "creator-0"] },
   { isUnpriced: true },
+  { errorTypes: ["overloaded"] },
   { isUnpriced: false, models: [...MODELS] },
 ];
 const ORDERS: readonly TurnOrder[] = (["started_at", "duration_ms", "cost_usd"] as const).flatMap((column) =>
@@ -124,6 +126,7 @@ function isAsked(filter: StepAuditFilter | TurnAuditFilter, row: Row): boolean {
     among(filter.templateIds, row.templateId) &&
     among(filter.models, row.model) &&
     among(filter.requestedBy, row.requestedBy) &&
+    among(filter.errorTypes, row.errorType) &&
     (filter.from === null || row.startedAt >= filter.from) &&
     (filter.to === null || row.startedAt < filter.to) &&
     (filter.isUnpriced === null || isUnpriced(row) === filter.isUnpriced)

@@ -34,6 +34,7 @@ const SHARED = {
   AGENT: { sql: "c.agent_id", isNullable: false },
   ROOT_AGENT: { sql: "c.root_id", isNullable: false },
   REQUESTER: { sql: "c.requested_by", isNullable: false },
+  ERROR_TYPE: { sql: "c.error_type", isNullable: true },
 } as const satisfies Readonly<Record<string, Dimension>>;
 
 /** The properties of steps by which groups are made, over a row `c` of `audit_step`. */
@@ -123,7 +124,7 @@ const TURN_COLUMNS = [
   "first_token_ms",
   ...KIND.columns,
 ];
-const KEYS = ["model", "template_id", "root_id", "requested_by"];
+const KEYS = ["model", "template_id", "root_id", "requested_by", "error_type"];
 
 /** The steps of the filter in groups, exact and in one snapshot. */
 export async function stepGroups(
