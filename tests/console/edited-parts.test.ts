@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { editedParts } from "../../console/src/inbox/edited-parts.ts";
+import { editedParts } from "../../console/src/inbox/edits/edited-parts.ts";
 
 describe("the edit of an input", () => {
   it("has each parameter that differs, whatever the order of names", () => {

@@ -97,7 +97,7 @@ withChromium("console: the present rules judge a call that is named by the end o
   expect(await call.inputValue()).toBe(id);
   await call.fill("ffffffff");
   await page.keyboard.press("Enter");
-  await page.getByText("there is no such tool call").waitFor();
+  await page.getByRole("status").locator(".alert").waitFor();
   await call.fill(id.slice(-8));
   await page.keyboard.press("Enter");
   await answer.waitFor();

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { visible } from "@triplane/client/command-lines";
 import type { Conversation } from "@triplane/client/conversation";
 import { useEffect, useMemo, useState, type ReactNode } from "react";
+import { CallState } from "../calls/call-state.tsx";
 import { KeptOutput } from "../calls/kept-output.tsx";
 import { LongText } from "../calls/long-text.tsx";
 import { ResultImages } from "../calls/result-images.tsx";
@@ -17,15 +18,6 @@ import { nameOf } from "../session/viewer.tsx";
 
 type ToolItem = Extract<Conversation["items"][number], { readonly kind: "tool" }>;
 type Details = NonNullable<CallDetailsQuery["toolCall"]>;
-
-const TONES: Readonly<Record<string, string>> = {
-  COMPLETED: "good",
-  FAILED: "bad",
-  DENIED: "bad",
-  EXECUTING: "works",
-  WAITING: "waits",
-  APPROVAL_REQUIRED: "waits",
-};
 
 /** One call. Opened, it shows its stages, payloads and output. */
 export function CallItem({
@@ -43,7 +35,7 @@ export function CallItem({
         <summary>
           <code className="name">{visible(call.name)}</code>
           <code className="preview">{visible(call.inputPreview ?? "")}</code>
-          <span className={`badge ${TONES[call.state] ?? ""}`}>{call.state.toLowerCase().replaceAll("_", " ")}</span>
+          <CallState state={call.state} />
           <span className="quiet small">{call.durationMs === null ? "" : durationText(call.durationMs)}</span>
         </summary>
         {progress === null ? null : (

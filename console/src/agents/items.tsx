@@ -4,6 +4,7 @@ import { visible } from "@triplane/client/command-lines";
 import type { Conversation } from "@triplane/client/conversation";
 import { memo, useEffect, useRef, useState, type ReactNode } from "react";
 import { LongText } from "../calls/long-text.tsx";
+import { useReasonWords } from "../calls/turn-ends.ts";
 import { Markdown } from "../design/markdown.tsx";
 import { readableJson } from "../design/visible-lines.ts";
 import { MessageImages } from "./message-images.tsx";
@@ -71,6 +72,7 @@ export function Items({
 
 const OneItem = memo(function OneItem({ agentId, item }: { readonly agentId: string; readonly item: Item }): ReactNode {
   const { t } = useLingui();
+  const ends: Readonly<Record<string, string>> = useReasonWords();
   switch (item.kind) {
     case "message":
       return (
@@ -136,7 +138,7 @@ const OneItem = memo(function OneItem({ agentId, item }: { readonly agentId: str
     case "end":
       return (
         <div className="small quiet end">
-          {visible(item.reason)}
+          {Object.hasOwn(ends, item.reason) ? ends[item.reason] : visible(item.reason)}
           {item.problems.map((problem) => (
             <p key={problem}>{visible(problem)}</p>
           ))}

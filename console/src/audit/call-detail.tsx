@@ -9,8 +9,9 @@ import { AuditCallDocument, type AuditCallQuery } from "../generated/documents.t
 import { nameOf } from "../session/viewer.tsx";
 import { LongText } from "../calls/long-text.tsx";
 import { ResultImages } from "../calls/result-images.tsx";
+import { CallState } from "../calls/call-state.tsx";
 import { Considered, Verdict } from "../calls/verdict.tsx";
-import { CallState, useDecisionWords } from "./words.tsx";
+import { useDecisionWords } from "./words.tsx";
 
 type Call = NonNullable<AuditCallQuery["toolCall"]>;
 

@@ -14,7 +14,7 @@ import { Verdict } from "../calls/verdict.tsx";
 import { CallDetail } from "./call-detail.tsx";
 import { Counts } from "./counts.tsx";
 import { callFilter, type AuditSearch } from "./filters.ts";
-import { CallState } from "./words.tsx";
+import { CallState } from "../calls/call-state.tsx";
 
 type Row = AuditCallsQuery["toolCalls"]["nodes"][number];
 

@@ -16,7 +16,9 @@ import {
   type AuditSearch,
   type AuditView,
 } from "./filters.ts";
-import { useCallWords, useDecisionWords, useOrderWords, useStepWords } from "./words.tsx";
+import { useCallWords } from "../calls/call-state.tsx";
+import { useVerdictWords } from "../calls/verdict.tsx";
+import { useDecisionWords, useOrderWords, useStepWords } from "./words.tsx";
 
 /** The filters of the audit. A text field filters when it is left, or by Enter. */
 export function AuditFilterBar({
@@ -31,6 +33,7 @@ export function AuditFilterBar({
   const { t } = useLingui();
   const [{ data }] = useQuery({ query: TemplatesDocument });
   const calls = useCallWords();
+  const verdicts = useVerdictWords();
   const decisions = useDecisionWords();
   const templates = (data?.templates ?? []).map(({ templateId }) => ({ value: templateId, label: templateId }));
   const steps = useStepWords();
@@ -55,7 +58,7 @@ export function AuditFilterBar({
           <Choice
             label={t`Verdict`}
             value={search.verdict}
-            choices={VERDICTS.map((value) => ({ value, label: value.toLowerCase() }))}
+            choices={VERDICTS.map((value) => ({ value, label: verdicts[value] }))}
             set={(verdict) => set({ verdict })}
           />
           <Choice

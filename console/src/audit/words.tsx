@@ -1,31 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import type { ReactNode } from "react";
-import type {
-  ApprovalState,
-  BucketUnit,
-  DoneReason,
-  ExportState,
-  ExportSubject,
-  StepState,
-  ToolCallState,
-  TurnOrderField,
-} from "../generated/documents.ts";
+import type { ApprovalState, BucketUnit, ExportState, ExportSubject, StepState, TurnOrderField } from "../generated/documents.ts";
 import type { AuditFilter } from "./filters.ts";
-
-export function useCallWords(): Readonly<Record<ToolCallState, string>> {
-  const { t } = useLingui();
-  return {
-    PENDING: t`requested`,
-    APPROVAL_REQUIRED: t`asks`,
-    APPROVED: t`allowed`,
-    EXECUTING: t`running`,
-    WAITING: t`waits`,
-    COMPLETED: t`completed`,
-    DENIED: t`denied`,
-    FAILED: t`failed`,
-    SEALED: t`turn ended`,
-  };
-}
 
 export function useDecisionWords(): Readonly<Record<ApprovalState, string>> {
   const { t } = useLingui();
@@ -60,20 +36,6 @@ export function useSubjectWords(): Readonly<Record<ExportSubject, string>> {
   return { TOOL_CALLS: t`Calls`, APPROVALS: t`Decisions`, EVENTS: t`Events of the log` };
 }
 
-/** The reasons for which turns end; OPEN for a turn that has not ended. */
-export function useReasonWords(): Readonly<Record<DoneReason | "OPEN", string>> {
-  const { t } = useLingui();
-  return {
-    COMPLETED: t`completed`,
-    INTERRUPTED: t`interrupted`,
-    ERROR: t`failed`,
-    MAX_STEPS: t`too many steps`,
-    BUDGET: t`budget`,
-    SHAPE: t`answer without its form`,
-    OPEN: t`under way`,
-  };
-}
-
 export function useExportWords(): Readonly<Record<ExportState, string>> {
   const { t } = useLingui();
   return { RUNNING: t`being made`, DONE: t`complete`, FAILED: t`failed`, CANCELLED: t`cancelled` };
@@ -96,20 +58,4 @@ const STEP_TONES: Readonly<Record<StepState, string>> = { STARTED: "works", COMP
 
 export function StepBadge({ state }: { readonly state: StepState }): ReactNode {
   return <span className={`badge ${STEP_TONES[state]}`}>{useStepWords()[state]}</span>;
-}
-
-const TONES: Readonly<Record<ToolCallState, string>> = {
-  PENDING: "",
-  APPROVAL_REQUIRED: "waits",
-  APPROVED: "works",
-  EXECUTING: "works",
-  WAITING: "waits",
-  COMPLETED: "good",
-  DENIED: "bad",
-  FAILED: "bad",
-  SEALED: "",
-};
-
-export function CallState({ state }: { readonly state: ToolCallState }): ReactNode {
-  return <span className={`badge ${TONES[state]}`}>{useCallWords()[state]}</span>;
 }

@@ -4,9 +4,13 @@ import type { PermissionVerdict } from "../generated/documents.ts";
 
 const VERDICT_TONES: Readonly<Record<PermissionVerdict, string>> = { ALLOW: "good", ASK: "waits", DENY: "bad" };
 
-export function Verdict({ verdict }: { readonly verdict: PermissionVerdict | null }): ReactNode {
+export function useVerdictWords(): Readonly<Record<PermissionVerdict, string>> {
   const { t } = useLingui();
-  const words: Readonly<Record<PermissionVerdict, string>> = { ALLOW: t`allow`, ASK: t`ask`, DENY: t`deny` };
+  return { ALLOW: t`allow`, ASK: t`ask`, DENY: t`deny` };
+}
+
+export function Verdict({ verdict }: { readonly verdict: PermissionVerdict | null }): ReactNode {
+  const words = useVerdictWords();
   if (verdict === null) return <span className="quiet">–</span>;
   return <span className={`badge ${VERDICT_TONES[verdict]}`}>{words[verdict]}</span>;
 }

@@ -7,7 +7,7 @@ import { useAsked, type Asked } from "./asked.ts";
 import { Decision } from "./decision.tsx";
 import type { ApprovalDecision } from "../generated/documents.ts";
 import { forgetRefusal, useDeciding } from "./decisions.ts";
-import { Edits } from "./edits.tsx";
+import { Edits } from "./edits/edits.tsx";
 import { Origin } from "./origin.tsx";
 import { Reach } from "./reach.tsx";
 import { RiskBadge, StateBadge } from "./row-badges.tsx";

@@ -2,6 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useQuery } from "urql";
+import { Verdict } from "../calls/verdict.tsx";
 import { PermissionsDocument, type PermissionsQuery } from "../generated/documents.ts";
 
 type Template = PermissionsQuery["templates"][number];
@@ -81,10 +82,7 @@ function One({ template }: { readonly template: Template }): ReactNode {
             <ol className="considered">
               {permission.rules.map(({ list, rule, place }) => (
                 <li key={place}>
-                  <span className={`badge ${list === "ALLOW" ? "good" : list === "DENY" ? "bad" : "waits"}`}>
-                    {list.toLowerCase()}
-                  </span>{" "}
-                  <code>{rule}</code> <span className="quiet small">{place}</span>
+                  <Verdict verdict={list} /> <code>{rule}</code> <span className="quiet small">{place}</span>
                 </li>
               ))}
             </ol>

@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import type { ReactNode } from "react";
 import { durationText } from "../../design/time.ts";
 import { ChartTurnsDocument, type ChartTurnsQuery, type DoneReason, type TurnFilter } from "../../generated/documents.ts";
-import { useReasonWords } from "../words.tsx";
+import { useReasonWords } from "../../calls/turn-ends.ts";
 import { useAmounts } from "./amounts.ts";
 import { Chart, type ChartSetting } from "./chart.tsx";
 import { valuesOf, type ChartContent, type Tone } from "./content.ts";

@@ -1,10 +1,10 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
 import { useEffect, useState, type ReactNode } from "react";
-import { LongText } from "../calls/long-text.tsx";
-import { RequestedInputDocument } from "../generated/documents.ts";
-import { ask } from "../session/ask.ts";
-import type { Asked } from "./asked.ts";
+import { LongText } from "../../calls/long-text.tsx";
+import { RequestedInputDocument } from "../../generated/documents.ts";
+import { ask } from "../../session/ask.ts";
+import type { Asked } from "../asked.ts";
 import { editedParts } from "./edited-parts.ts";
 
 /** Longer values stand in lines of their own. */
