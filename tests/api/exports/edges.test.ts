@@ -90,6 +90,8 @@ describe("exports at their edges", () => {
     const { bytes } = await download(app, csv);
     const text = bytes.toString("utf8");
     expect([text.startsWith("\uFEFFcall_id,"), text.split("\uFEFF").length]).toEqual([true, 2]);
+    // A part begins in a line of its own: 12 rows, the names, and a line break in one of the texts.
+    expect([csv.parts, text.split("\r\n").length]).toEqual([2, 12 + 1 + 1 + 1]);
     expect(text).toContain(`"'${odd.replaceAll('"', '""')}"`);
     expect(text).toContain('"{""text"": ""\\u0000 \\ud800""}"');
   });

@@ -36,6 +36,15 @@ describe("the text of a file", () => {
     expect(fileText("NDJSON", ["a", "b"]).head).toBe("");
   });
 
+  it("has whole times at midnight, all digits of numbers, and lists of names in one column", () => {
+    const values = [new Date("2026-01-01T00:00:00Z"), 9_007_199_254_740_991, 0.1, ["b.example", "=a.example"], []];
+    expect(line(...values)).toBe('2026-01-01T00:00:00.000Z,9007199254740991,0.1,"b.example, =a.example",""\r\n');
+    expect(fileText("NDJSON", ["a", "b", "c", "d", "e"]).row(values)).toBe(
+      '{"a":"2026-01-01T00:00:00.000Z","b":9007199254740991,"c":0.1,"d":["b.example","=a.example"],"e":[]}\n',
+    );
+    expect(line(["=a.example"])).toBe("'=a.example\r\n");
+  });
+
   it("has exact texts in JSON", () => {
     expect(fileText("NDJSON", ["a", "b", "c", "d"]).row(["=1\n", null, false, new Date(0)])).toBe(
       '{"a":"=1\\n","b":null,"c":false,"d":"1970-01-01T00:00:00.000Z"}\n',
