@@ -13,7 +13,7 @@ const FIVE_RUNNING = `INSERT INTO export (id, tenant, what, format, has_texts, f
 
 withChromium(
   "console: an export has the filters of the address, is made, downloaded, cancelled and removed",
-  { timeout: 90_000 },
+  { timeout: 180_000 },
   async () => {
     const { app, page, complaints, foreign } = await consolePage({
       config: ACTORS,
@@ -90,7 +90,7 @@ withChromium(
   },
 );
 
-withChromium("console: an export that fails says why, and texts need the right", { timeout: 60_000 }, async () => {
+withChromium("console: an export that fails says why, and texts need the right", { timeout: 120_000 }, async () => {
   const { app, page, complaints } = await consolePage({
     config: { ...ACTORS, exportBytes: 1 },
     script: SCRIPT,

@@ -7,7 +7,8 @@ import { CancelExportDocument, type ExportState } from "../../generated/document
 import { change, refusalText } from "../../session/ask.ts";
 import { nameOf } from "../../session/viewer.tsx";
 import { useExportWords, useSubjectWords } from "../words.tsx";
-import type { ExportList, ExportRow } from "./use-exports.ts";
+import type { ExportRow } from "./export-list.ts";
+import type { ExportList } from "./use-exports.ts";
 
 /** The exports, the newest first. */
 export function ExportTable({ list }: { readonly list: ExportList }): ReactNode {

@@ -1,8 +1,7 @@
 import { useEffect, useRef, useState } from "react";
-import { ExportsDocument, type ExportRowFragment } from "../../generated/documents.ts";
+import { ExportsDocument } from "../../generated/documents.ts";
 import { ask } from "../../session/ask.ts";
-
-export type ExportRow = ExportRowFragment;
+import { withPage, type ExportRow, type Known } from "./export-list.ts";
 
 /** The exports that were read so far. `total` is null until the first page has come. */
 export type ExportList = {
@@ -14,24 +13,30 @@ export type ExportList = {
   readonly again: () => void;
 };
 
-type Known = Pick<ExportList, "rows" | "total" | "problem"> & { readonly after: string | null };
-
 /** The list is read again so often while a file is being made, and otherwise; ms. Its addresses are good for an hour. */
 const BUSY_MS = 1_000;
 const QUIET_MS = 10_000;
+
+/** The rows of a page. The list is read up to the last row that is being made, if that lies further below. */
+const PAGE_ROWS = 25;
+const MOST_ROWS = 100;
 
 /** The exports of the viewer, for administrators those of the tenant. They are read again while the page is in view. */
 export function useExports(): ExportList {
   const [known, setKnown] = useState<Known>({ rows: [], total: null, problem: null, after: null });
   const asked = useRef(0);
   const shown = useRef(0);
+  const latest = useRef(known.rows);
+  latest.current = known.rows;
   const load = (after: string | null): void => {
     const number = ++asked.current;
-    ask(ExportsDocument, { after }).then(
+    const lastBusy = latest.current.findLastIndex(({ state }) => state === "RUNNING");
+    const first = after === null ? Math.min(MOST_ROWS, Math.max(PAGE_ROWS, lastBusy + 1)) : PAGE_ROWS;
+    ask(ExportsDocument, { first, after }).then(
       ({ exports }) => {
-        // An answer that was overtaken is of an earlier state.
-        if (number < shown.current) return;
-        shown.current = number;
+        // A first page that was overtaken is of an earlier state.
+        if (after === null && number < shown.current) return;
+        if (after === null) shown.current = number;
         setKnown((now) => withPage(now, after, exports));
       },
       (failure: unknown) =>
@@ -51,19 +56,4 @@ export function useExports(): ExportList {
   }, [isBusy]);
   const { after, ...list } = known;
   return { ...list, more: after === null ? null : () => load(after), again: () => load(null) };
-}
-
-type Page = {
-  readonly nodes: readonly ExportRow[];
-  readonly totalCount: number;
-  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
-};
-
-/** The list with a page: the first one brings news of the newest rows, a later one older rows. */
-function withPage(known: Known, after: string | null, { nodes, totalCount: total, pageInfo }: Page): Known {
-  const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
-  if (after !== null) return { rows: [...known.rows, ...nodes], total, problem: null, after: next };
-  if (known.total === null || next === null) return { rows: nodes, total, problem: null, after: next };
-  const news = new Set(nodes.map(({ id }) => id));
-  return { rows: [...nodes, ...known.rows.filter(({ id }) => !news.has(id))], total, problem: null, after: known.after };
 }
