@@ -31,6 +31,13 @@ const ORDERS = ["CREATED_AT", "DURATION"].flatMap((field) =>
   ["DESC", "ASC"].map((direction) => `{ field: ${field}, direction: ${direction} }`),
 );
 
+const MEAN = "sum(sum_ms) / nullif(sum(timed), 0)";
+
+function statementOf(keys: string, figure: string): string {
+  return `SELECT ${keys}, sum(calls), sum(calls) FILTER (WHERE state = 'FAILED'), ${figure} FROM audit_quarter
+    WHERE tenant = 'local' AND quarter >= ${ago(30).replaceAll('"', "'")} GROUP BY ${keys}`;
+}
+
 /** Every filter alone, each pair with the state, the tool or the agent, and each order of them. */
 export function auditPages(): readonly AuditPage[] {
   const alone = Object.entries(CONDITIONS).flatMap(([field, values]) =>
@@ -45,10 +52,20 @@ export function auditPages(): readonly AuditPage[] {
   );
 }
 
-/** Groups over 30 days that counters answer: by tool and day, and by tool, template and verdict. */
-export const GROUPS: readonly string[] = [
-  `{ toolCallGroups(by: [TOOL], from: ${ago(30)}, bucket: { unit: DAY, timeZone: "Asia/Kathmandu" }) { groups { tool series { calls failureRate durationMs { mean } } } total { calls } } }`,
-  `{ toolCallGroups(by: [TOOL, TEMPLATE, VERDICT], from: ${ago(30)}) { groups { tool templateId verdict figures { calls failureRate } } } }`,
+/** Groups over 30 days that counters answer, each with one statement over the counters that has the same figures. */
+export const GROUPS: readonly { readonly query: string; readonly statement: string }[] = [
+  {
+    query: `{ toolCallGroups(by: [TOOL], from: ${ago(30)}, bucket: { unit: DAY, timeZone: "Asia/Kathmandu" }) { groups { tool series { calls failureRate durationMs { mean } } } total { calls } } }`,
+    statement: statementOf("name, date_trunc('day', quarter, 'Asia/Kathmandu')", MEAN),
+  },
+  {
+    query: `{ toolCallGroups(by: [TOOL], from: ${ago(30)}, bucket: { unit: DAY, timeZone: "Asia/Kathmandu" }) { groups { tool series { calls failureRate durationMs { p50 p95 } } } total { calls } } }`,
+    statement: statementOf("name, date_trunc('day', quarter, 'Asia/Kathmandu')", "numeric_send(sum(durations))"),
+  },
+  {
+    query: `{ toolCallGroups(by: [TOOL, TEMPLATE, VERDICT], from: ${ago(30)}) { groups { tool templateId verdict figures { calls failureRate } } } }`,
+    statement: statementOf("name, template_id, verdict", "sum(calls)"),
+  },
 ];
 
 /** Statistics of all, of a span that begins and ends within hours, of a tool, and of what no counter tells apart. */

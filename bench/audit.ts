@@ -52,7 +52,7 @@ export async function audit(url: string): Promise<Figure[]> {
       await slowest("audit page, user", pages, USER),
       await slowest("audit statistics", statistics, ADMIN),
       await slowest("audit statistics, user", statistics, USER),
-      await slowest("audit groups", GROUPS, ADMIN),
+      ...(await groups(database.href, server.port)),
       await slowest("agents page", AGENT_PAGES, ADMIN),
       await slowest(
         "inbox page",
@@ -72,6 +72,32 @@ const AGENT_PAGES = ["CREATED_AT", "LAST_ACTIVITY_AT"].map(
   (field) =>
     `{ agents(first: 50, orderBy: { field: ${field}, direction: DESC }) { nodes { id title state breakpoint createdAt lastActivityAt } pageInfo { endCursor } } }`,
 );
+
+/** The slowest groups, in turns with one statement over the same counters. */
+async function groups(url: string, port: number): Promise<Figure[]> {
+  const client = new pg.Client({ connectionString: url, options: "-c jit=off -c max_parallel_workers_per_gather=0" });
+  await client.connect();
+  try {
+    const figures: Figure[] = [];
+    for (const { query, statement } of GROUPS) {
+      const [asked, alone]: [number[], number[]] = [[], []];
+      for (let round = 0; round <= ROUNDS; round += 1) {
+        asked.push(await time(port, query, ADMIN, 1));
+        const started = performance.now();
+        await client.query(statement);
+        alone.push(performance.now() - started);
+      }
+      const [value, baseline] = [median(asked.slice(1)), median(alone.slice(1))];
+      console.error(`audit groups: ${value.toFixed(1)} ms, ${(value / baseline).toFixed(2)} of one statement, by ${query}`);
+      figures.push({ name: "audit groups", value, unit: "ms", baseline, ratio: value / baseline });
+    }
+    const slowest = figures.toSorted((one, other) => other.value - one.value).slice(0, 1);
+    const ratio = Math.max(...figures.map((figure) => figure.ratio ?? 0));
+    return [...slowest, { name: "audit groups, ratio", value: ratio, unit: "times", baseline: null, ratio: null }];
+  } finally {
+    await client.end();
+  }
+}
 
 /** The median of some rounds, after one that warms. */
 async function time(port: number, query: string, token: string, rounds: number): Promise<number> {

@@ -41,6 +41,7 @@ export const TARGETS: readonly Target[] = [
   { name: "audit statistics", of: "value", most: 50 },
   { name: "audit statistics, user", of: "value", most: 50 },
   { name: "audit groups", of: "value", most: 300 },
+  { name: "audit groups, ratio", of: "value", most: 1.2 },
   { name: "agents page", of: "value", most: 20 },
   { name: "inbox page", of: "value", most: 20 },
   { name: "simulate 100,000 calls", of: "value", most: 5 },

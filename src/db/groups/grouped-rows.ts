@@ -17,8 +17,8 @@ export type GroupedSource<Name extends string, Measure extends string> = {
   readonly open: readonly string[];
   /** A table with one row if the source can be read, and none otherwise. */
   readonly isKnown: string;
-  /** Selects each row once. */
-  readonly found: string;
+  /** Selects that together have each row once. */
+  readonly found: readonly string[];
   /** Joined to the rows for the dimensions. A row may become several. */
   readonly join: string;
   /** The columns of `c` that figures and `examples` need. */
@@ -30,7 +30,7 @@ export type GroupedSource<Name extends string, Measure extends string> = {
   /** Aggregates over `columns`, and their names in order. */
   readonly figures: string;
   readonly names: readonly string[];
-  /** True if `figures` over the figures of parts are the figures of the whole. The rows are then read once. */
+  /** True if `figures` over the figures of parts are the figures of the whole. Each select is then read once. */
   readonly areAdditive: boolean;
   /** The SQL by which a figure is sent, over its name. */
   readonly sent: (name: string) => string;
@@ -137,24 +137,26 @@ export function groupedSql<Name extends string, Measure extends string>(
   const sort = order.direction === "asc" ? "ASC" : "DESC";
   const places = [`${measures[order.measure]} ${sort} NULLS LAST`, ...keys.map((key) => `${key} COLLATE "C"`)];
   const same = ["true", ...keys.map((key) => `t.${key} = c.${key}`)].join(" AND ");
-  const parted = areAdditive ? "parts" : "grouped";
+  const bucket = bucketSql(source.time, edges, parameters);
+  const groupedFrom = (rows: string): string =>
+    `SELECT ${[...columns, `${bucket} AS bucket`, ...keyed].join(", ")} FROM ${rows} c ${join}`;
+  const each = [...keys, "bucket"].join(", ");
+  const read = areAdditive
+    ? [
+        `grouped AS MATERIALIZED (${found.map((rows) => `SELECT ${each}, ${figures} FROM (${groupedFrom(`(${rows})`)}) r GROUP BY ${each}`).join(" UNION ALL ")})`,
+      ]
+    : [`found AS NOT MATERIALIZED (${found.join(" UNION ALL ")})`, `grouped AS NOT MATERIALIZED (${groupedFrom("found")})`];
   const series =
     edges === null
       ? ""
-      : ` UNION ALL SELECT 'point', t.place, c.bucket, 0, '{}', '{}', ${figures} FROM ${parted} c JOIN (SELECT ${["place", ...keys].join(", ")} FROM top) t ON ${same} GROUP BY t.place, c.bucket`;
+      : ` UNION ALL SELECT 'point', t.place, c.bucket, 0, '{}', '{}', ${figures} FROM grouped c JOIN (SELECT ${["place", ...keys].join(", ")} FROM top) t ON ${same} GROUP BY t.place, c.bucket`;
   const total = hasTotal
-    ? ` UNION ALL SELECT 'total', 0, 0, 0, '{}', '{}', ${figures} FROM ${areAdditive ? parted : "found"}`
+    ? ` UNION ALL SELECT 'total', 0, 0, 0, '{}', '{}', ${figures} FROM ${areAdditive ? "grouped" : "found"}`
     : "";
   const parts = [
     ...open,
-    `found AS NOT MATERIALIZED (${found})`,
-    `grouped AS NOT MATERIALIZED (SELECT ${[...columns, `${bucketSql(source.time, edges, parameters)} AS bucket`, ...keyed].join(", ")} FROM found c ${join})`,
-    ...(areAdditive
-      ? [
-          `parts AS MATERIALIZED (SELECT ${[...keys, "bucket", figures].join(", ")} FROM grouped GROUP BY ${[...keys, "bucket"].join(", ")})`,
-        ]
-      : []),
-    `groups AS MATERIALIZED (SELECT ${[...keys, examples, figures].join(", ")} FROM ${parted} ${keys.length === 0 ? "" : `GROUP BY ${keys.join(", ")} HAVING ${having}`})`,
+    ...read,
+    `groups AS MATERIALIZED (SELECT ${[...keys, examples, figures].join(", ")} FROM grouped ${keys.length === 0 ? "" : `GROUP BY ${keys.join(", ")} HAVING ${having}`})`,
     `top AS MATERIALIZED (SELECT g.*, (row_number() OVER (ORDER BY ${places.join(", ")}))::int AS place FROM groups g ORDER BY place LIMIT ${parameters.add(most)})`,
   ];
   return `WITH ${parts.join(", ")}

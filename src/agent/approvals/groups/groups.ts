@@ -67,7 +67,7 @@ export async function approvalGroups(reads: Sql, filter: GroupedApprovals, group
     ...OF_ROWS,
     open: [],
     isKnown: "(SELECT) one",
-    found: foundSql(filter, grouping, parameters),
+    found: [foundSql(filter, grouping, parameters)],
     join: isByDecider ? `LEFT JOIN LATERAL (${DECISIONS}) u ON true` : "",
     columns: [...own, ...decision],
     time: "c.requested_at",

@@ -9,7 +9,7 @@ import { CALL_MEASURES, ENDED, type CallFigures, type CallMeasure, type Percenti
 const COUNTED_DIMENSIONS = new Set<CallDimension>(["TOOL", "TEMPLATE", "STATE", "VERDICT"]);
 
 const KEYS = "name, template_id, state, verdict, created_at";
-const KEYS_OF_COUNTER = `name, template_id, state, nullif(verdict, ''), ${QUARTERS.column}`;
+const KEYS_OF_COUNTER = `name, template_id, state, nullif(verdict, '') AS verdict, ${QUARTERS.column} AS created_at`;
 
 /** A column of a call and of a counter, and the aggregate that adds both up under the same name. */
 type Added = { readonly name: string; readonly ofCall: string; readonly ofCounter: string; readonly total: string };
@@ -100,14 +100,16 @@ export function fromCounters(
   const where = conditions(filter, parameters);
   const columns = added(percentiles);
   const ofCall = `${KEYS}, ${columns.map(({ name, ofCall: sql }) => `${sql} AS ${name}`).join(", ")}`;
-  const ofCounter = `${KEYS_OF_COUNTER}, ${columns.map(({ ofCounter: sql }) => sql).join(", ")}`;
+  const ofCounter = `${KEYS_OF_COUNTER}, ${columns.map(({ name, ofCounter: sql }) => `${sql} AS ${name}`).join(", ")}`;
   const names = columns.map(({ name }) => name);
   return {
     open: BEHIND,
     isKnown: "fold",
-    found: `SELECT ${ofCall} FROM fresh WHERE ${where}
-      UNION ALL SELECT ${ofCall} FROM audit_call WHERE ${where} AND ${CURRENT} AND (${uncounted(filter, parameters, QUARTERS)})
-      UNION ALL SELECT ${ofCounter} FROM ${QUARTERS.table} WHERE ${counters}`,
+    found: [
+      `SELECT ${ofCall} FROM fresh WHERE ${where}`,
+      `SELECT ${ofCall} FROM audit_call WHERE ${where} AND ${CURRENT} AND (${uncounted(filter, parameters, QUARTERS)})`,
+      `SELECT ${ofCounter} FROM ${QUARTERS.table} WHERE ${counters}`,
+    ],
     join: "",
     columns: names.map((name) => `c.${name}`),
     time: "c.created_at",

@@ -54,7 +54,10 @@ type Source = GroupedSource<CallDimension, CallMeasure>;
 
 function fromAudit(filter: AuditFilter, grouping: CallGrouping, parameters: Parameters): Source {
   const where = conditions(filter, parameters);
-  const found = `SELECT ${COLUMNS} FROM fresh WHERE ${where} UNION ALL SELECT ${COLUMNS} FROM audit_call WHERE ${where} AND ${CURRENT}`;
+  const found = [
+    `SELECT ${COLUMNS} FROM fresh WHERE ${where}`,
+    `SELECT ${COLUMNS} FROM audit_call WHERE ${where} AND ${CURRENT}`,
+  ];
   return { ...sourceOf(grouping), open: BEHIND, isKnown: "fold", found };
 }
 
@@ -64,7 +67,7 @@ function fromCalls(filter: AuditFilter, grouping: CallGrouping, parameters: Para
     ...sourceOf(grouping),
     open: [`every (${COLUMNS}) AS NOT MATERIALIZED (${every})`],
     isKnown: "(SELECT) one",
-    found: `SELECT ${COLUMNS} FROM every WHERE ${conditions(filter, parameters)}`,
+    found: [`SELECT ${COLUMNS} FROM every WHERE ${conditions(filter, parameters)}`],
   };
 }
 

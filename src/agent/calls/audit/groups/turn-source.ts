@@ -13,7 +13,7 @@ export const TURN_SOURCES: readonly ((asked: Asked, columns: readonly string[], 
   (asked, columns, parameters) => ({
     open: [`fold AS MATERIALIZED (${TURN_FOLD})`, `seen AS MATERIALIZED (${SEEN("")})`, FRESH_ROWS()],
     isKnown: "fold",
-    found: foundOf(asked, columns, parameters),
+    found: [foundOf(asked, columns, parameters)],
   }),
   (asked, columns, parameters) => ({
     open: [
@@ -22,7 +22,7 @@ export const TURN_SOURCES: readonly ((asked: Asked, columns: readonly string[], 
       FRESH_ROWS(true),
     ],
     isKnown: "(SELECT) one",
-    found: foundOf(asked, columns, parameters),
+    found: [foundOf(asked, columns, parameters)],
   }),
 ];
 
