@@ -6,6 +6,7 @@ import { useEffect, useMemo, useState, type ReactNode } from "react";
 import { KeptOutput } from "../calls/kept-output.tsx";
 import { LongText } from "../calls/long-text.tsx";
 import { ResultImages } from "../calls/result-images.tsx";
+import { useCallWords } from "../calls/state-words.ts";
 import { bytesText } from "../design/amounts.ts";
 import { Ago } from "../design/clock.tsx";
 import { durationText } from "../design/time.ts";
@@ -36,6 +37,7 @@ export function CallItem({
   readonly item: ToolItem;
 }): ReactNode {
   const { t } = useLingui();
+  const words = useCallWords();
   const [isOpen, setOpen] = useState(false);
   return (
     <>
@@ -43,7 +45,7 @@ export function CallItem({
         <summary>
           <code className="name">{call.name}</code>
           <code className="preview">{visible(call.inputPreview ?? "")}</code>
-          <span className={`badge ${TONES[call.state] ?? ""}`}>{call.state.toLowerCase().replaceAll("_", " ")}</span>
+          <span className={`badge ${TONES[call.state] ?? ""}`}>{words[call.state]}</span>
           <span className="quiet small">{call.durationMs === null ? "" : durationText(call.durationMs)}</span>
         </summary>
         {progress === null ? null : (
@@ -80,6 +82,7 @@ function Opened({
   readonly state: string;
 }): ReactNode {
   const { t } = useLingui();
+  const words = useCallWords();
   const [opened, setOpened] = useState<{ readonly details: Details | null; readonly isEdited: boolean } | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {
@@ -127,7 +130,7 @@ function Opened({
       <ul className="lines small">
         {auditTrail.map(({ state: passed, timestamp, by, note }) => (
           <li key={passed + timestamp}>
-            {passed.toLowerCase().replaceAll("_", " ")} · <Ago time={timestamp} />
+            {words[passed]} · <Ago time={timestamp} />
             {by === null ? "" : ` · ${nameOf(by)}`}
             {note === null ? null : <q>{note}</q>}
           </li>

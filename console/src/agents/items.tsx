@@ -70,6 +70,13 @@ export function Items({
 
 const OneItem = memo(function OneItem({ agentId, item }: { readonly agentId: string; readonly item: Item }): ReactNode {
   const { t } = useLingui();
+  const reasons: Readonly<Record<string, string>> = {
+    BUDGET: t`ended by a budget`,
+    ERROR: t`failed`,
+    INTERRUPTED: t`interrupted`,
+    MAX_STEPS: t`ended after the most steps`,
+    SHAPE: t`ended without an answer in its shape`,
+  };
   switch (item.kind) {
     case "message":
       return (
@@ -134,7 +141,7 @@ const OneItem = memo(function OneItem({ agentId, item }: { readonly agentId: str
     case "end":
       return (
         <div className="small quiet end">
-          {item.reason}
+          {reasons[item.reason] ?? item.reason}
           {item.problems.map((problem) => (
             <p key={problem}>{visible(problem)}</p>
           ))}

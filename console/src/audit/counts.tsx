@@ -4,7 +4,7 @@ import { useQuery } from "urql";
 import { shortCount } from "../design/amounts.ts";
 import { durationText } from "../design/time.ts";
 import { AuditCountsDocument, type ToolCallFilter } from "../generated/documents.ts";
-import { useCallWords } from "./words.tsx";
+import { useCallWords } from "../calls/state-words.ts";
 
 /** The number of calls that pass the filters, and on demand those of each tool. */
 export function Counts({

@@ -1,6 +1,8 @@
 import { useLingui } from "@lingui/react/macro";
 import type { ReactNode } from "react";
 import { useQuery } from "urql";
+import { useCallWords } from "../calls/state-words.ts";
+import { isComposing } from "../design/keys.ts";
 import { TemplatesDocument } from "../generated/documents.ts";
 import {
   CALL_STATES,
@@ -13,7 +15,7 @@ import {
   type AuditSearch,
   type AuditView,
 } from "./filters.ts";
-import { useCallWords, useDecisionWords, useOrderWords, useStepWords } from "./words.tsx";
+import { useDecisionWords, useOrderWords, useStepWords } from "./words.tsx";
 
 /** The filters of each view, besides template and days. */
 const FILTERS_OF: Readonly<Record<AuditView, readonly AuditFilter[]>> = {
@@ -148,7 +150,7 @@ function TextFilter({
       placeholder={label}
       defaultValue={value}
       onBlur={({ target }) => (target.value.trim() === value ? undefined : set(target.value.trim()))}
-      onKeyDown={({ key, currentTarget }) => (key === "Enter" ? set(currentTarget.value.trim()) : undefined)}
+      onKeyDown={(event) => (event.key === "Enter" && !isComposing(event) ? set(event.currentTarget.value.trim()) : undefined)}
     />
   );
 }

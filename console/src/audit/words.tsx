@@ -1,22 +1,8 @@
 import { useLingui } from "@lingui/react/macro";
 import type { ReactNode } from "react";
+import { useCallWords } from "../calls/state-words.ts";
 import type { ApprovalState, BucketUnit, StepState, ToolCallState, TurnOrderField } from "../generated/documents.ts";
 import type { AuditFilter } from "./filters.ts";
-
-export function useCallWords(): Readonly<Record<ToolCallState, string>> {
-  const { t } = useLingui();
-  return {
-    PENDING: t`requested`,
-    APPROVAL_REQUIRED: t`asks`,
-    APPROVED: t`allowed`,
-    EXECUTING: t`running`,
-    WAITING: t`waits`,
-    COMPLETED: t`completed`,
-    DENIED: t`denied`,
-    FAILED: t`failed`,
-    SEALED: t`turn ended`,
-  };
-}
 
 export function useDecisionWords(): Readonly<Record<ApprovalState, string>> {
   const { t } = useLingui();

@@ -1,5 +1,6 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { useEffect, useRef, type ReactNode } from "react";
+import { useAnswerWords } from "../calls/state-words.ts";
 import { Ago, Until } from "../design/clock.tsx";
 import { nameOf, useMay } from "../session/viewer.tsx";
 import { useAsked, type Asked } from "./asked.ts";
@@ -130,6 +131,7 @@ function Head({ asked }: { readonly asked: Asked }): ReactNode {
 /** The decisions so far, with their words. */
 function Decided({ asked: { decisions } }: { readonly asked: Asked }): ReactNode {
   const { t } = useLingui();
+  const words = useAnswerWords();
   if (decisions.length === 0) return null;
   return (
     <section aria-label={t`Decisions`}>
@@ -146,7 +148,7 @@ function Decided({ asked: { decisions } }: { readonly asked: Asked }): ReactNode
                 <Trans>for {nameOf(onBehalfOf)}</Trans>
               </>
             )}
-            : <span className="badge">{decision}</span> <Ago time={decidedAt} />
+            : <span className="badge">{words[decision]}</span> <Ago time={decidedAt} />
             {note === null ? null : <q>{note}</q>}
           </li>
         ))}

@@ -2,6 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState, type ReactNode } from "react";
+import { useCallWords } from "../calls/state-words.ts";
 import { Ago } from "../design/clock.tsx";
 import { durationText } from "../design/time.ts";
 import { OriginDocument, type OriginQuery } from "../generated/documents.ts";
@@ -12,6 +13,7 @@ import type { Asked } from "./asked.ts";
 /** The way to the question: the path of agents, the newest message of a person, and the last calls. */
 export function Origin({ asked }: { readonly asked: Asked }): ReactNode {
   const { t } = useLingui();
+  const callWords = useCallWords();
   const origin = useOrigin(asked);
   const messages = (origin?.timeline.events ?? []).filter((event) => "messageId" in event);
   const message = messages.at(-1);
@@ -47,7 +49,7 @@ export function Origin({ asked }: { readonly asked: Asked }): ReactNode {
             <li key={id}>
               <code className="name">{name}</code>
               <code className="preview">{visible(inputPreview ?? "")}</code>
-              <span className={`badge ${isError ? "bad" : ""}`}>{state}</span>
+              <span className={`badge ${isError ? "bad" : ""}`}>{callWords[state]}</span>
               <span className="quiet small">{durationMs === null ? "" : durationText(durationMs)}</span>
             </li>
           ))}
