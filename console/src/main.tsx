@@ -7,6 +7,7 @@ import { Provider } from "urql";
 import "./design/tokens.css";
 import "./design/base.css";
 import "./calls/calls.css";
+import "./design/print.css";
 import { prepareTimes } from "./design/time.ts";
 import { client } from "./session/client.ts";
 import { i18n } from "./session/messages.ts";

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { visible } from "@triplane/client/command-lines";
 import type { Conversation } from "@triplane/client/conversation";
 import { useEffect, useMemo, useState, type ReactNode } from "react";
-import { CallState } from "../calls/call-state.tsx";
+import { CallState, useCallWords } from "../calls/call-state.tsx";
 import { KeptOutput } from "../calls/kept-output.tsx";
 import { LongText } from "../calls/long-text.tsx";
 import { ResultImages } from "../calls/result-images.tsx";
@@ -72,6 +72,7 @@ function Opened({
   readonly state: string;
 }): ReactNode {
   const { t } = useLingui();
+  const words = useCallWords();
   const [opened, setOpened] = useState<{ readonly details: Details | null; readonly isEdited: boolean } | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {
@@ -119,7 +120,7 @@ function Opened({
       <ul className="lines small">
         {auditTrail.map(({ state: passed, timestamp, by, note }) => (
           <li key={passed + timestamp}>
-            {passed.toLowerCase().replaceAll("_", " ")} · <Ago time={timestamp} />
+            {words[passed]} · <Ago time={timestamp} />
             {by === null ? "" : ` · ${nameOf(by)}`}
             {note === null ? null : <q>{visible(note)}</q>}
           </li>

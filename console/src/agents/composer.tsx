@@ -1,6 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
 import { useId, useRef, useState, type ReactNode } from "react";
+import { isComposing } from "../design/keys.ts";
 import { SendMessageDocument, type ImageType } from "../generated/documents.ts";
 import { change, refusalText } from "../session/ask.ts";
 
@@ -55,6 +56,7 @@ export function Composer({ agentId, isArchived }: { readonly agentId: string; re
       </label>
       <textarea
         id={id}
+        dir="auto"
         rows={2}
         disabled={isArchived}
         placeholder={isArchived ? t`The agent is archived.` : t`Message (Enter sends, Shift Enter begins a line)`}
@@ -62,7 +64,7 @@ export function Composer({ agentId, isArchived }: { readonly agentId: string; re
         onChange={({ target }) => setText(target.value)}
         onKeyDown={(event) => {
           // Enter that ends an input method's composition sends nothing.
-          if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+          if (event.key !== "Enter" || event.shiftKey || isComposing(event)) return;
           event.preventDefault();
           send();
         }}

@@ -5,7 +5,7 @@ import type { Conversation } from "@triplane/client/conversation";
 import { childState, type Tree } from "@triplane/client/tree";
 import type { ReactNode } from "react";
 import { dollars, percent, shortCount } from "../design/amounts.ts";
-import { NextReminder, ScheduleButtons } from "../calls/schedule.tsx";
+import { NextReminder, ScheduleButtons, shortTrigger } from "../calls/schedule.tsx";
 import { Ago } from "../design/clock.tsx";
 import { ContextShown } from "./context-shown.tsx";
 import { Files } from "./files.tsx";
@@ -14,6 +14,11 @@ import type { AgentPage } from "./use-agent-page.ts";
 
 const TODO_SIGNS = { PENDING: "○", IN_PROGRESS: "◐", COMPLETED: "●" } as const;
 const CHILD_TONES = { working: "works", asks: "waits", ok: "good", error: "bad", interrupted: "" } as const;
+
+function useChildWords(): Readonly<Record<keyof typeof CHILD_TONES, string>> {
+  const { t } = useLingui();
+  return { working: t`working`, asks: t`asks`, ok: t`completed`, error: t`failed`, interrupted: t`interrupted` };
+}
 
 /** The standing of an agent: context, cost, budgets, the agents below it, todos, files and shells. */
 export function Standing({
@@ -27,6 +32,7 @@ export function Standing({
   readonly tree: Tree;
   readonly again: () => void;
 }): ReactNode {
+  const childWords = useChildWords();
   const { t, i18n } = useLingui();
   const { tokens, window } = agent.context;
   const usd = (amount: number): string => dollars(amount, i18n.locale);
@@ -118,7 +124,7 @@ export function Standing({
               return (
                 <li key={id}>
                   <span className={`indent depth-${Math.min(path.length - 1, 8)}`} />
-                  <span className={`badge ${CHILD_TONES[state]}`}>{state}</span>{" "}
+                  <span className={`badge ${CHILD_TONES[state]}`}>{childWords[state]}</span>{" "}
                   <Link to="/agents/$agentId" params={{ agentId: id }}>
                     {child.templateId}
                   </Link>{" "}
@@ -151,13 +157,13 @@ export function Standing({
           <h2>
             <Trans>Schedules</Trans>
           </h2>
-          <ul className="files">
+          <ul className="schedules">
             {agent.schedules.map((schedule) => {
               const { id, spec, text, pausedAt, lastTriggeredAt, triggerCount } = schedule;
               return (
                 <li key={id}>
                   <span>
-                    <code>{visible(spec)}</code> {visible(text)}
+                    <code>{visible(shortTrigger(spec))}</code> {visible(text)}
                   </span>
                   <span className="quiet small">
                     <NextReminder of={schedule} />

@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import type { ReactNode } from "react";
-import type { ToolCallState } from "../generated/documents.ts";
+import type { ApprovalDecision, ToolCallState } from "../generated/documents.ts";
 
 /** The states of calls in words. */
 export function useCallWords(): Readonly<Record<ToolCallState, string>> {
@@ -16,6 +16,12 @@ export function useCallWords(): Readonly<Record<ToolCallState, string>> {
     FAILED: t`failed`,
     SEALED: t`turn ended`,
   };
+}
+
+/** The decision of a person in words. */
+export function useAnswerWords(): Readonly<Record<ApprovalDecision, string>> {
+  const { t } = useLingui();
+  return { ALLOW: t`allowed`, DENY: t`denied`, DONE: t`it succeeded`, FAIL: t`it failed`, RETRY: t`run again` };
 }
 
 const TONES: Readonly<Record<ToolCallState, string>> = {

@@ -8,6 +8,22 @@ import { useMaySteer } from "../session/viewer.tsx";
 
 type Next = { readonly nextAt: string | null; readonly nextStep: number | null; readonly pausedAt: string | null };
 
+const UNITS = [
+  { unit: "d", ms: 86_400_000 },
+  { unit: "h", ms: 3_600_000 },
+  { unit: "min", ms: 60_000 },
+  { unit: "s", ms: 1_000 },
+] as const;
+
+/** The trigger of a schedule, in which a distance has its greatest whole unit: `every 2 h`. */
+export function shortTrigger(spec: string): string {
+  return spec.replace(/^every (\d+) ms$/, (given, distance: string) => {
+    const ms = Number(distance);
+    const found = UNITS.find((each) => ms >= each.ms && ms % each.ms === 0);
+    return found === undefined ? given : `every ${ms / found.ms} ${found.unit}`;
+  });
+}
+
 /** The time or step at which a schedule sends its next reminder. */
 export function NextReminder({ of: { nextAt, nextStep, pausedAt } }: { readonly of: Next }): ReactNode {
   const { t } = useLingui();

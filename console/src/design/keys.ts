@@ -30,10 +30,18 @@ export function useKeys(keys: Keys): void {
   }, []);
 }
 
+/** The code of a key that an input method takes. Safari ends the composition before it tells of that key. */
+const TAKEN_KEY = 229;
+
+/** True for a key of an input method's composition, such as the Enter that chooses a word. */
+export function isComposing({ nativeEvent }: FieldKeyEvent): boolean {
+  return nativeEvent.isComposing || nativeEvent.keyCode === TAKEN_KEY;
+}
+
 /** The keys of a form: Escape leaves it, Ctrl Enter sends it. Those of an input method's composition are its own. */
 export function formKeys(back: () => void, send: () => void): (event: FieldKeyEvent) => void {
   return (event) => {
-    if (event.nativeEvent.isComposing) return;
+    if (isComposing(event)) return;
     if (event.key === "Escape") back();
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();

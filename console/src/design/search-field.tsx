@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState, type ReactNode } from "react";
-import { useKeys } from "./keys.ts";
+import { isComposing, useKeys } from "./keys.ts";
 
 /** A search begins when so many ms have passed since the last key. */
 const PAUSE_MS = 200;
@@ -18,11 +18,19 @@ export function SearchField({
   const field = useRef<HTMLInputElement>(null);
   const latest = useRef(search);
   latest.current = search;
-  // The address may change without the field, for example by a link.
-  useEffect(() => setText(value), [value]);
+  const asked = useRef(value);
+  const begin = (words: string): void => {
+    asked.current = words;
+    latest.current(words);
+  };
+  // The address may change without the field, for example by a link. Its own search leaves the text, which may have gone on.
+  useEffect(() => {
+    if (value !== asked.current) setText(value);
+    asked.current = value;
+  }, [value]);
   useEffect(() => {
     if (text.trim() === value) return;
-    const timer = setTimeout(() => latest.current(text.trim()), PAUSE_MS);
+    const timer = setTimeout(() => begin(text.trim()), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text, value]);
   useKeys({ "/": () => field.current?.focus() });
@@ -38,11 +46,11 @@ export function SearchField({
       value={text}
       onChange={({ target }) => setText(target.value)}
       onKeyDown={(event) => {
-        if (event.nativeEvent.isComposing) return;
-        if (event.key === "Enter") latest.current(text.trim());
+        if (isComposing(event)) return;
+        if (event.key === "Enter") begin(text.trim());
         if (event.key !== "Escape") return;
         setText("");
-        latest.current("");
+        begin("");
         event.currentTarget.blur();
       }}
     />

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { isComposing } from "./keys.ts";
 
 /** A field of a filter of the address. It filters when it is left, or by Enter. */
 export function TextFilter({
@@ -18,7 +19,7 @@ export function TextFilter({
       placeholder={label}
       defaultValue={value}
       onBlur={({ target }) => (target.value.trim() === value ? undefined : set(target.value.trim()))}
-      onKeyDown={({ key, currentTarget }) => (key === "Enter" ? set(currentTarget.value.trim()) : undefined)}
+      onKeyDown={(event) => (event.key === "Enter" && !isComposing(event) ? set(event.currentTarget.value.trim()) : undefined)}
     />
   );
 }

@@ -1,11 +1,11 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
 import { useEffect, useRef, type ReactNode } from "react";
+import { useAnswerWords } from "../calls/call-state.tsx";
 import { Ago, Until } from "../design/clock.tsx";
 import { nameOf, useMay } from "../session/viewer.tsx";
 import { useAsked, type Asked } from "./asked.ts";
 import { Decision } from "./decision.tsx";
-import type { ApprovalDecision } from "../generated/documents.ts";
 import { forgetRefusal, useDeciding } from "./decisions.ts";
 import { Edits } from "./edits/edits.tsx";
 import { Origin } from "./origin.tsx";
@@ -134,13 +134,7 @@ function Head({ asked }: { readonly asked: Asked }): ReactNode {
 /** The decisions so far, with their words. */
 function Decided({ asked: { decisions } }: { readonly asked: Asked }): ReactNode {
   const { t } = useLingui();
-  const words: Readonly<Record<ApprovalDecision, string>> = {
-    ALLOW: t`allowed`,
-    DENY: t`denied`,
-    DONE: t`done`,
-    RETRY: t`run again`,
-    FAIL: t`failed`,
-  };
+  const words = useAnswerWords();
   if (decisions.length === 0) return null;
   return (
     <section aria-label={t`Decisions`}>

@@ -15,7 +15,7 @@ export function Log({ state }: { readonly state: NonNullable<OperationsQuery["op
     return ms === null ? t`for ever` : t`${days} days`;
   };
   const facts: readonly (readonly [string, string])[] = [
-    [t`End`, `${log.head} · ${at(log.newestAt)}`],
+    [t`End of the log`, `${log.head} · ${at(log.newestAt)}`],
     [t`Floor`, `${log.floor} · ${at(log.oldestAt)}`],
     [t`Positions`, log.positions.toLocaleString(i18n.locale)],
     [t`Lag of the audit`, log.auditLag === null ? t`being filled` : String(log.auditLag)],

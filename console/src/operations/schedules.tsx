@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { visible } from "@triplane/client/command-lines";
 import type { ReactNode } from "react";
 import { More } from "../design/more.tsx";
-import { NextReminder, ScheduleButtons } from "../calls/schedule.tsx";
+import { NextReminder, ScheduleButtons, shortTrigger } from "../calls/schedule.tsx";
 import { Ago } from "../design/clock.tsx";
 import { usePages } from "../design/pages.ts";
 import { SchedulesDocument } from "../generated/documents.ts";
@@ -48,7 +48,7 @@ export function Schedules(): ReactNode {
                       </Link>
                     </td>
                     <td>
-                      <code>{spec}</code>
+                      <code>{shortTrigger(spec)}</code>
                     </td>
                     <td>{visible(text)}</td>
                     <td>

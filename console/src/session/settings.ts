@@ -8,6 +8,7 @@ export const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
 
 const LANGUAGE_KEY = "triplane.language";
+/** The key by which `public/theme.js` reads the theme, too. */
 const THEME_KEY = "triplane.theme";
 
 function isLanguage(text: string | null): text is Language {
