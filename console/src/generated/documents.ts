@@ -20,6 +20,8 @@ export type Action =
   | 'DECIDE'
   /** Let another actor decide on one's behalf. */
   | 'DELEGATE'
+  /** Delete archived agents. */
+  | 'DELETE_AGENTS'
   /** Export inputs, results and payloads: `createExport` with `withTexts`. */
   | 'EXPORT_TEXTS'
   /** Read `operations`: servers, deliveries and the log. */
@@ -415,6 +417,8 @@ export type EventKind =
   | 'AGENT_ARCHIVED'
   /** An agent was created. */
   | 'AGENT_CREATED'
+  /** Tenant event: an administrator deleted an agent, with those below it. */
+  | 'AGENT_DELETED'
   /** The title of the agent changed. */
   | 'AGENT_RENAMED'
   /** The agent continues after its server stopped. */
@@ -1038,6 +1042,8 @@ export type UserErrorCode =
   | 'ALREADY_JOINED'
   /** The agent is archived and accepts no messages. */
   | 'ARCHIVED'
+  /** The agent to delete, or one below it, works or has an open question. */
+  | 'AT_WORK'
   /** The call has ended, and takes no result: the message names its state. */
   | 'CALL_ENDED'
   /** Agents that it started are at work: `tree` means them, too. */
@@ -1060,6 +1066,8 @@ export type UserErrorCode =
   | 'INVALID'
   /** The last turn did not end with ERROR, INTERRUPTED, SHAPE or BUDGET, or a turn is running. */
   | 'NOTHING_TO_RETRY'
+  /** The agent to delete, or one below it, is not archived. */
+  | 'NOT_ARCHIVED'
   /** The object does not exist, or the viewer may not see it. */
   | 'NOT_FOUND'
   /** The call does not wait for a result from elsewhere, or not yet. */
@@ -1136,6 +1144,7 @@ export type AgentChangesSubscriptionVariables = Exact<{
 
 
 export type AgentChangesSubscription = { timeline: { cursor: string, caughtUp: boolean, outage: { since: string, bufferedEvents: number } | null, events: Array<
+      | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
       | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
       | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
       | { cursor: string, kind: EventKind, timestamp: string, agent: { id: string } | null }
@@ -1532,6 +1541,7 @@ export type InboxChangesSubscription = { control: { cursor: string, caughtUp: bo
       | { cursor: string }
       | { cursor: string }
       | { cursor: string }
+      | { cursor: string }
       | { approvalId: string, approvalState: ApprovalState, cursor: string }
       | { decision: ApprovalDecision, missingDecisions: number, approvalId: string, approvalState: ApprovalState, cursor: string, decidedBy: { id: string, actorId: string, name: string | null, kind: ActorKind } }
       | { cursor: string, approval: { id: string, shortId: string, kind: ApprovalKind, risk: Risk, state: ApprovalState, requestedAt: string, expiresAt: string | null, quorum: number, missingDecisions: number, inputHash: string | null, hasEditedInput: boolean, meta: unknown, agent: { id: string, shortId: string, title: string | null, template: { id: string, templateId: string } }, requestedBy: Array<{ id: string, actorId: string, name: string | null, kind: ActorKind }>, toolCall: { id: string, name: string, inputPreview: string | null, explanation: { rule: string, place: string } | null } | null, subject:
@@ -1652,6 +1662,7 @@ export type OriginQuery = { timeline: { cursor: string, events: Array<
       | { cursor: string, timestamp: string }
       | { cursor: string, timestamp: string }
       | { cursor: string, timestamp: string }
+      | { cursor: string, timestamp: string }
       | { messageId: string, text: string | null, cursor: string, timestamp: string, sentBy: { id: string, actorId: string, name: string | null, kind: ActorKind } }
       | { cursor: string, timestamp: string }
       | { cursor: string, timestamp: string }
@@ -1726,6 +1737,7 @@ export type SnoozeChangesSubscriptionVariables = Exact<{
 
 
 export type SnoozeChangesSubscription = { control: { cursor: string, caughtUp: boolean, outage: { since: string, bufferedEvents: number } | null, events: Array<
+      | { cursor: string }
       | { cursor: string }
       | { cursor: string }
       | { cursor: string }
@@ -1897,6 +1909,7 @@ export type LanesSubscription = { timeline: { cursor: string, caughtUp: boolean,
       | { __typename: 'AccessTokenRevoked', cursor: string, timestamp: string, agent: { id: string } | null }
       | { __typename: 'AgentArchived', cursor: string, timestamp: string, agent: { id: string } | null }
       | { __typename: 'AgentCreated', templateId: string, cursor: string, timestamp: string, agent: { id: string } | null }
+      | { __typename: 'AgentDeleted', cursor: string, timestamp: string, agent: { id: string } | null }
       | { __typename: 'AgentRenamed', cursor: string, timestamp: string, agent: { id: string } | null }
       | { __typename: 'AgentResumed', cursor: string, timestamp: string, agent: { id: string } | null }
       | { __typename: 'AgentReturned', childId: string, outcome: ChildOutcome, cursor: string, timestamp: string, agent: { id: string } | null }
