@@ -2,6 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { useState, type ReactNode } from "react";
 import { ArchiveDocument, CompactDocument, InterruptDocument, RenameDocument, RetryDocument } from "../generated/documents.ts";
 import { change, refusalText } from "../session/ask.ts";
+import { Delete } from "./delete.tsx";
 import { Fork } from "./fork.tsx";
 import type { AgentPage } from "./use-agent-page.ts";
 
@@ -92,6 +93,7 @@ export function Actions({
         >
           <Trans>Archive</Trans>
         </button>
+        {agent.archivedAt === null ? null : <Delete agentId={agentId} />}
       </div>
       {title === null ? null : (
         <form
