@@ -131,6 +131,7 @@ const VALUES: { readonly [Kind in EventKind]?: Values } = {
   DELEGATION_STARTED: CHANGED_BY,
   DELEGATION_ENDED: CHANGED_BY,
   TOOL_ACCEPTED: CHANGED_BY,
+  AGENT_DELETED: valuesOf({ "changedBy.kind": ActorKind, "createdBy.kind": ActorKind }),
   ACCESS_TOKEN_CREATED: ACCESS_TOKEN,
   ACCESS_TOKEN_REVOKED: ACCESS_TOKEN,
   EXPORT_CREATED: EXPORT,

@@ -52,6 +52,11 @@ export class CursorExpired extends Error {
   override readonly name = "CursorExpired";
 }
 
+/** An agent of the scope was deleted: its stream ends. */
+export class AgentDeleted extends Error {
+  override readonly name = "AgentDeleted";
+}
+
 export const EXPIRED: CursorRefusal = {
   code: "CURSOR_EXPIRED",
   message:

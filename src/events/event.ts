@@ -35,7 +35,7 @@ export type ResumeStrategy = (typeof RESUME_STRATEGIES)[number];
 
 /**
  * The body of an event of an agent, by kind. A field that may not fit into an event (64 KB) is null in the log and read from its row.
- * Retention erases texts (`erasedPayload`): they are null then, and pieces of a text are empty.
+ * Erased texts are null, and pieces of a text are empty: `isErased` then, otherwise absent.
  */
 export type AgentEventBody =
   | {
@@ -54,7 +54,6 @@ export type AgentEventBody =
       readonly block: number;
       readonly text: string | null;
       readonly aborted: boolean;
-      /** True if retention erased its text. Absent otherwise. */
       readonly isErased?: true;
     }
   | { readonly kind: "THINK_CHUNK_START"; readonly step: number; readonly block: number }
@@ -65,7 +64,6 @@ export type AgentEventBody =
       readonly block: number;
       readonly text: string | null;
       readonly aborted: boolean;
-      /** True if retention erased its text. Absent otherwise. */
       readonly isErased?: true;
     }
   | { readonly kind: "TOOL_START"; readonly call: ToolCallSnapshot }

@@ -12,6 +12,7 @@ import {
   READ_AGENT,
   READ_AGENT_PAST,
   READ_HEAD,
+  COUNT_AGENTS,
   READ_HEADS,
   READ_PLACE_AT,
 } from "./log-statements.ts";
@@ -126,6 +127,12 @@ export async function readPositions(sql: Sql, tenants: readonly string[]): Promi
   return rows.map(({ tenant, position, erased }) => ({ tenant, position: Number(position), erased: Number(erased) }));
 }
 
+/** True if the tenant has all these agents. */
+export async function areThere(sql: Sql, tenant: string, agentIds: readonly string[]): Promise<boolean> {
+  const [row] = await sql.query(COUNT_AGENTS, [tenant, agentIds]);
+  return row?.agents === new Set(agentIds).size;
+}
+
 function pastPage(tenant: string, rows: readonly PageRow[], floor: number): PastPage {
   const found = rows.filter(isEventRow);
   const all = Number(rows[0]?.found ?? 0);
@@ -145,9 +152,11 @@ function foundPage(tenant: string, rows: readonly PageRow[], after: number, wind
   return { head, ...decoded(tenant, found), covered };
 }
 
+/** Events of deleted agents are passed: their rows go in chunks, and their agents are not of the tenant any more. */
 function decoded(tenant: string, rows: readonly EventRow[]): Pick<FoundPage, "events" | "leftOut"> {
-  const events = rows.flatMap((row) => decodeKnownEvent(tenant, row) ?? []);
-  return { events, leftOut: rows.length - events.length };
+  const present = rows.filter((row) => row.agent_id === null || row.created_by !== null);
+  const events = present.flatMap((row) => decodeKnownEvent(tenant, row) ?? []);
+  return { events, leftOut: present.length - events.length };
 }
 
 function headOf(tenant: string, rows: readonly PageRow[]): LogHead {

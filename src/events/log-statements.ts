@@ -38,7 +38,7 @@ type TenantValues = [
 const PAGE_OF = (rows: string, direction: Direction): string =>
   `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD}, e.*, a.created_by, a.ancestors
     FROM log LEFT JOIN LATERAL (${BOUNDED(rows, direction)}) e ON true
-    LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`;
+    LEFT JOIN agent a ON a.id = e.agent_id AND a.tenant = log.tenant ORDER BY e.position`;
 /** Events of approvals are few, and have their own index for readers of nothing else. */
 const CONTROL_ALONE = "AND e.channel = 'CONTROL'";
 const OF_AGENTS = "AND ($6::text[] IS NULL OR e.agent_id = ANY ($6))";
@@ -135,6 +135,10 @@ export const READ_PLACE_AT: Statement<PageRow & { place: string | number }, [ten
         WHERE e.tenant = $1 AND e.position > (s.low + s.high) / 2 AND e.position <= s.high ORDER BY e.position LIMIT 1) e ON true
       WHERE s.low < s.high
     ) SELECT ${HEAD}, s.low AS place FROM log, search s WHERE s.low = s.high`,
+};
+export const COUNT_AGENTS: Statement<{ agents: number }, [tenant: string, ids: readonly string[]]> = {
+  name: "count_agents_of_scope",
+  text: "SELECT count(*)::int AS agents FROM agent WHERE id = ANY ($2) AND tenant = $1",
 };
 export const READ_HEADS: Statement<{ tenant: string; position: string; erased: string }, [tenants: readonly string[]]> = {
   name: "read_heads",

@@ -29,6 +29,7 @@ import {
 import { type LogHead, inScope, type Scope } from "./cursor.ts";
 import type { TenantEventDraft, TimelineEvent } from "./event.ts";
 import {
+  areThere,
   readHead,
   readOpenPage,
   readPage,
@@ -306,10 +307,11 @@ export class EventLog {
     return readPositions(this.#reads, tenants);
   }
 
-  /**
-   * Compares this server's newest known events with the database after a lost connection, which may lead to another
-   * server. Marks logs that lost commits, and returns their tenants.
-   */
+  areThere(tenant: string, agentIds: readonly string[]): Promise<boolean> {
+    return areThere(this.#reads, tenant, agentIds);
+  }
+
+  /** Compares the newest known events with the database after a lost connection. Marks logs that lost commits: their tenants. */
   compareNewest(): Promise<readonly string[]> {
     return this.#newest.compare(this.#reads);
   }

@@ -59,6 +59,21 @@ export type ExportSnapshot = {
   readonly createdBy: ActorRef;
 };
 
+/** The most agents that an event names. */
+export const MOST_NAMED_AGENTS = 500;
+
+/** A tree of agents that was deleted: the first agent, and the number of rows that go. */
+export type DeletedAgentSnapshot = {
+  readonly deletedAgentId: string;
+  readonly templateId: string;
+  readonly createdBy: ActorRef;
+  /** The agents of the tree, that one included; at most MOST_NAMED_AGENTS. */
+  readonly agentIds: readonly string[];
+  readonly agentCount: number;
+  readonly messageCount: number;
+  readonly stepCount: number;
+};
+
 export const CONFIGURATION_CHANGES = ["ADDED", "CHANGED", "REMOVED"] as const;
 export type ConfigurationChange = {
   readonly part: string;
@@ -84,6 +99,7 @@ export type TenantEventBody =
       readonly until: string | null;
       readonly changedBy: ActorRef;
     }
+  | (DeletedAgentSnapshot & { readonly kind: "AGENT_DELETED"; readonly changedBy: ActorRef })
   | { readonly kind: "EXPORT_CREATED"; readonly exported: ExportSnapshot; readonly changedBy: ActorRef }
   | { readonly kind: "EXPORT_ENDED"; readonly exported: ExportSnapshot; readonly changedBy: ActorRef }
   | MemoryEvent
@@ -109,6 +125,7 @@ export const TENANT_CHANNELS = {
   DELEGATION_STARTED: "MONITOR",
   DELEGATION_ENDED: "MONITOR",
   TOOL_ACCEPTED: "MONITOR",
+  AGENT_DELETED: "MONITOR",
   ACCESS_TOKEN_CREATED: "MONITOR",
   ACCESS_TOKEN_REVOKED: "MONITOR",
   EXPORT_CREATED: "MONITOR",

@@ -1,6 +1,7 @@
 import { compactAgent as compact, type CompactAgent } from "../agent/commands/compact-agent.ts";
 import { createAgent as create, type CreateAgent } from "../agent/commands/create-agent.ts";
 import { forkAgent as fork, countForkPoints, readForkPoints, type ForkPoint } from "../agent/commands/fork-agent.ts";
+import { deleteAgent as remove } from "../agent/commands/delete-agent.ts";
 import { archiveAgent as archive, renameAgent as rename } from "../agent/commands/rename-agent.ts";
 import { interruptAgent as interrupt, retryTurn as retry } from "../agent/commands/turn.ts";
 import { TREE } from "../agent/calls/children.ts";
@@ -182,6 +183,11 @@ export async function renameAgent(context: Context, agentId: string, title: stri
 export async function archiveAgent(context: Context, agentId: string, isArchived: boolean, tree: boolean): Promise<Payload> {
   const request = { agentId: rowId("Agent", agentId), isArchived, tree };
   return payloadOf(context, await archive(context.services, context.actor, request));
+}
+
+/** Deletes an archived agent, with its tree. */
+export async function deleteAgent(context: Context, agentId: string): Promise<Payload> {
+  return payloadOf(context, await remove(context.services, context.actor, rowId("Agent", agentId)));
 }
 
 const NEWEST_FIRST: Order<ForkPoint> = {

@@ -298,6 +298,8 @@ export const UserErrorCode = builder.enumType("UserErrorCode", {
     ALREADY_ENDED: "The call has already ended.",
     CALL_ENDED: "The call has ended, and takes no result: the message names its state.",
     CHILDREN_WORK: "Agents that it started are at work: `tree` means them, too.",
+    NOT_ARCHIVED: "The agent to delete, or one below it, is not archived.",
+    AT_WORK: "The agent to delete, or one below it, works or has an open question.",
     NOT_WAITING: "The call does not wait for a result from elsewhere, or not yet.",
     COMPACTING: "A compaction of the agent's context is asked for or under way.",
     NOTHING_TO_RETRY: "The last turn did not end with ERROR, INTERRUPTED, SHAPE or BUDGET, or a turn is running.",

@@ -24,6 +24,7 @@ const Action = builder.enumType("Action", {
     STORE_ALLOW_RULES: "Store and revoke rules under which calls run without asking.",
     DELEGATE: "Let another actor decide on one's behalf.",
     REPLACE_PERMISSION: "Replace the permission of a template for an agent (`permissionScope: REPLACE`).",
+    DELETE_AGENTS: "Delete archived agents.",
     SET_BUDGETS: "Set and revoke budgets.",
     EXPORT_TEXTS: "Export inputs, results and payloads: `createExport` with `withTexts`.",
     READ_OPERATIONS: "Read `operations`: servers, deliveries and the log.",

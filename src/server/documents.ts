@@ -26,7 +26,7 @@ import { clientError } from "../resolvers/context.ts";
  */
 export const MOST = {
   characters: 100 * 1024,
-  tokens: 3_000,
+  tokens: 3_200,
   aliases: 100,
   comparisons: 40_000,
   spread: 10_000,

@@ -8,11 +8,12 @@ import { endDue, type ExportLooks } from "../agent/waits/kinds.ts";
 import { IdleWatches } from "../agent/loop/files/idle-watches.ts";
 import type { Statement } from "../db/sql.ts";
 import { applyRetention, type KnownConsumer, type RetentionPolicy } from "../events/retention.ts";
-import type { ErasedContent } from "../events/erased-payload.ts";
+import type { ErasedContent } from "./erasure/erased-payload.ts";
 import { counted, withCause } from "../lib/text.ts";
 import { every } from "../lib/time.ts";
 import { applyErasure } from "./erasure/erase.ts";
 import { leftOutputs } from "./erasure/left-outputs.ts";
+import { DELETED_AGENTS } from "./deleted-agents.ts";
 import { OLD_BUDGET_PERIODS } from "./budgets.ts";
 import { OLD_MEMORY } from "./memory.ts";
 import { RemovalSweep } from "./removal.ts";
@@ -280,9 +281,15 @@ export function startSweeps(
     new RetentionSweep(services, retention, consumers, retentionSweepMs),
     new HomesSweep(services, box),
     new KeysSweep(services, keptKeysDays),
-    ...[LEFT_VERSIONS, OLD_MEMORY, OLD_BUDGET_PERIODS, OLD_SESSIONS, OLD_ACCESS_TOKENS, leftOutputs(services.outputs)].map(
-      (removal) => new RemovalSweep(services, removal),
-    ),
+    ...[
+      LEFT_VERSIONS,
+      OLD_MEMORY,
+      OLD_BUDGET_PERIODS,
+      OLD_SESSIONS,
+      OLD_ACCESS_TOKENS,
+      DELETED_AGENTS,
+      leftOutputs(services.outputs),
+    ].map((removal) => new RemovalSweep(services, removal)),
     new AuditSweep(services, AUDIT_TIMES),
   ];
   return {

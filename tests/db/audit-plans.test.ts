@@ -122,8 +122,9 @@ type Composed = { readonly text: string; readonly values: readonly unknown[] };
 async function composedBy(read: (reads: Sql) => Promise<unknown>): Promise<readonly Composed[]> {
   const composed: Composed[] = [];
   await read({
-    query: async ({ text }, values) => {
-      composed.push({ text, values });
+    query: async ({ name, text }, values) => {
+      // One with a name is the same for every filter.
+      if (name === "") composed.push({ text, values });
       return [];
     },
     outages: new OutageWatch(async () => null),

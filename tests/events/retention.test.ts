@@ -17,7 +17,14 @@ import { deltas, everything, insertAgent, readAll } from "../support/log.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 
 const DAY = 24 * 60 * 60 * 1_000;
-const NONE: RetentionPolicy = { eventsMs: null, deltasMs: null, outputsMs: null, toolCallsMs: null, messagesMs: null, approvalsMs: null };
+const NONE: RetentionPolicy = {
+  eventsMs: null,
+  deltasMs: null,
+  outputsMs: null,
+  toolCallsMs: null,
+  messagesMs: null,
+  approvalsMs: null,
+};
 const GOING = new AbortController().signal;
 const NOW = new Date("2026-06-30T00:00:00Z");
 const daysAgo = (days: number): Date => new Date(NOW.getTime() - days * DAY);

@@ -48,7 +48,11 @@ function subscriberOf(app: TestApp, { clock = systemClock, admits = (): boolean 
     expensive: new ExpensiveReads(),
     imageUrl: () => "",
     exportUrl: () => "",
-    operator: { startedAt: 0, retention: { eventsMs: null, deltasMs: null, outputsMs: null, toolCallsMs: null, messagesMs: null, approvalsMs: null }, consumersOf: () => [] },
+    operator: {
+      startedAt: 0,
+      retention: { eventsMs: null, deltasMs: null, outputsMs: null, toolCallsMs: null, messagesMs: null, approvalsMs: null },
+      consumersOf: () => [],
+    },
     rateLimits: new RateLimits({ pointsPerMinute: 10_000, subscriptions: 100 }, systemClock),
   };
   const subscribe = subscribeTo({ feeds: new Feeds(tails), readers: new Readers(), mask });
@@ -272,7 +276,11 @@ describe("subscribers who are given the same page", () => {
         expensive: new ExpensiveReads(),
         imageUrl: () => "",
         exportUrl: () => "",
-        operator: { startedAt: 0, retention: { eventsMs: null, deltasMs: null, outputsMs: null, toolCallsMs: null, messagesMs: null, approvalsMs: null }, consumersOf: () => [] },
+        operator: {
+          startedAt: 0,
+          retention: { eventsMs: null, deltasMs: null, outputsMs: null, toolCallsMs: null, messagesMs: null, approvalsMs: null },
+          consumersOf: () => [],
+        },
         rateLimits: new RateLimits({ pointsPerMinute: 1, subscriptions: 1 }, systemClock),
       },
       ADMIN,

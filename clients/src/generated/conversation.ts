@@ -249,6 +249,7 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'AccessTokenRevoked', cursor: string }
       | { __typename: 'AgentArchived', cursor: string }
       | { __typename: 'AgentCreated', cursor: string }
+      | { __typename: 'AgentDeleted', cursor: string }
       | { __typename: 'AgentRenamed', cursor: string }
       | { __typename: 'AgentResumed', cursor: string }
       | { __typename: 'AgentReturned', cursor: string, outcome: ChildOutcome, answer: string, callId: string | null, childId: string }

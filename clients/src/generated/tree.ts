@@ -82,6 +82,7 @@ export type TreeSubscription = { timeline: { cursor: string, caughtUp: boolean, 
       | { __typename: 'AccessTokenRevoked', cursor: string, agent: { id: string } | null }
       | { __typename: 'AgentArchived', cursor: string, agent: { id: string } | null }
       | { __typename: 'AgentCreated', cursor: string, agent: { id: string } | null }
+      | { __typename: 'AgentDeleted', cursor: string, agent: { id: string } | null }
       | { __typename: 'AgentRenamed', cursor: string, agent: { id: string } | null }
       | { __typename: 'AgentResumed', cursor: string, agent: { id: string } | null }
       | { __typename: 'AgentReturned', cursor: string, outcome: ChildOutcome, answer: string, callId: string | null, childId: string, agent: { id: string } | null }

@@ -10,6 +10,7 @@ import {
 } from "../generated/documents.ts";
 import { useFocusKept } from "../design/focus-kept.ts";
 import { change, refusalText } from "../session/ask.ts";
+import { Delete } from "./delete.tsx";
 import { Fork } from "./fork.tsx";
 import type { AgentPage } from "./use-agent-page.ts";
 
@@ -123,6 +124,7 @@ export function Actions({
             <Trans>Archive, and interrupt those below it</Trans>
           </button>
         ) : null}
+        {isArchived ? <Delete agentId={agentId} /> : null}
       </div>
       {title === null ? null : (
         <form

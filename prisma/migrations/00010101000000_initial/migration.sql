@@ -437,6 +437,22 @@ CREATE TABLE "export" (
 );
 
 -- CreateTable
+CREATE TABLE "deleted_agent" (
+    "agent_id" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "root_id" TEXT NOT NULL,
+    "template_id" TEXT NOT NULL,
+    "created_by" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "deleted_by" TEXT NOT NULL,
+    "deleted_by_kind" "actor_kind" NOT NULL,
+    "deleted_at" TIMESTAMPTZ(3) NOT NULL,
+    "removed_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "deleted_agent_pkey" PRIMARY KEY ("agent_id")
+);
+
+-- CreateTable
 CREATE TABLE "erasure" (
     "agent_id" TEXT NOT NULL,
     "content" TEXT NOT NULL,
@@ -970,6 +986,12 @@ CREATE INDEX "approval_requesters_idx" ON "approval" USING GIN ("requesters");
 CREATE INDEX "wait_call_id_idx" ON "wait"("call_id");
 
 -- CreateIndex
+CREATE INDEX "wait_agent_id_idx" ON "wait"("agent_id");
+
+-- CreateIndex
+CREATE INDEX "deleted_agent_tenant_deleted_at_agent_id_idx" ON "deleted_agent"("tenant", "deleted_at", "agent_id");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "wait_ref_kind_call_id_key" ON "wait"("ref", "kind", "call_id");
 
 -- CreateIndex
@@ -1239,6 +1261,7 @@ CREATE INDEX "approval_id_end" ON "approval" (reverse("id") text_pattern_ops);
 CREATE INDEX "audit_call_id_end" ON "audit_call" (reverse("id") text_pattern_ops);
 -- An agent's open waits, and the only times that servers look for: tenant by tenant, so that none waits behind another.
 CREATE INDEX "wait_open" ON "wait" ("agent_id") WHERE "settled_at" IS NULL;
+CREATE INDEX "deleted_agent_left" ON "deleted_agent" ("deleted_at", "agent_id") WHERE "removed_at" IS NULL;
 CREATE INDEX "wait_due" ON "wait" ("tenant", "due") WHERE "settled_at" IS NULL AND "due" IS NOT NULL;
 CREATE INDEX "wait_process" ON "wait" ("process") WHERE "settled_at" IS NULL AND "process" IS NOT NULL;
 -- A rule is stored once for a template, and once for each of its agents.
@@ -1696,6 +1719,11 @@ BEGIN
   -- and calls of its answers, and the todos as the last of those calls left them. Copies name the original: nothing has happened, or was paid for, twice.
   -- Each row is made once, beside its original: where a query answers it, its function would be called for each column.
   IF v_change.fork IS NOT NULL THEN
+    -- An agent that is deleted meanwhile leaves the tenant.
+    PERFORM FROM agent o WHERE o.id = v_change.fork ->> 'from' AND o.tenant = p_tenant FOR SHARE;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'agent % does not exist', v_change.fork ->> 'from' USING ERRCODE = 'TP002';
+    END IF;
     INSERT INTO message (id, tenant, agent_id, kind, content, bytes, ordinal, turn, step, created_by, created_by_kind, created_at, erased_at, reminder, shape)
     SELECT gen_random_uuid()::text, m.tenant, p_agent, m.kind, m.content, m.bytes, m.ordinal, m.turn, m.step, m.created_by, m.created_by_kind, m.created_at, m.erased_at, m.reminder, m.shape
     FROM message m WHERE m.agent_id = v_change.fork ->> 'from' AND m.tenant = p_tenant AND m.ordinal <= (v_change.fork ->> 'at')::int;
@@ -2256,7 +2284,7 @@ $function$;
 --
 -- p_retry: an answer was lost: where the append has events, they are answered instead of being written again.
 --
--- Locks: an advisory lock that stands for the append; the rows; memory, as change_memory does it; the tenant's log, last, as append_events does it.
+-- Locks: an advisory lock that stands for the append; the rows, agents of a deleted tree by id behind a lock that stands for the tree; memory, as change_memory does it; the tenant's log, last, as append_events does it.
 -- Errors: TP002 a row is not as the change expects it; TP003 the idempotency key was used before; TP004 a failover lost
 -- commits of the log. Each of them changes nothing.
 -- Invariants 2 (positions without gaps, in commit order), 3 (rows and events in one transaction) and 15 (every change of rights is an event).
@@ -2279,6 +2307,7 @@ DECLARE
   v_lost timestamptz;
   v_rules_of text;
   v_revoked text;
+  v_tree text[];
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended(p_append::text, 7270736901));
   IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id IS NULL) THEN
@@ -2287,7 +2316,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json, "createAccessToken" json, "mostAccessTokens" int, "revokeAccessToken" json, snooze json, "wakeApproval" json, "createExport" json, "mostExports" int, "endExport" json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json, "createAccessToken" json, "mostAccessTokens" int, "revokeAccessToken" json, snooze json, "wakeApproval" json, "createExport" json, "mostExports" int, "endExport" json, "deleteAgent" json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -2441,6 +2470,29 @@ BEGIN
     WHERE ref = v_change."endExport" ->> 'id' AND kind = 'EXPORT' AND settled_at IS NULL;
   END IF;
 
+  -- The whole tree leaves the tenant at once: nobody reads, wakes or writes its agents from then on. It must be archived and idle,
+  -- and the audit must have seen its last event: it cannot read the calls of an agent that is gone.
+  IF v_change."deleteAgent" IS NOT NULL THEN
+    -- As for the start of a child: none is made in the tree meanwhile.
+    PERFORM pg_advisory_xact_lock(hashtextextended(v_change."deleteAgent" ->> 'root_id', 7270736902));
+    v_tree := ARRAY(SELECT a.id FROM agent a WHERE a.tenant = p_tenant AND (a.id = v_change."deleteAgent" ->> 'root_id' OR a.root_id = v_change."deleteAgent" ->> 'root_id') ORDER BY a.id FOR UPDATE);
+    IF NOT v_change."deleteAgent" ->> 'root_id' = ANY (v_tree) OR cardinality(v_tree) <> (v_change."deleteAgent" ->> 'agents')::int
+       OR EXISTS (SELECT FROM agent a WHERE a.id = ANY (v_tree) AND (a.archived_at IS NULL OR a.state <> 'READY' OR a.runnable_at IS NOT NULL OR a.retry_turn IS NOT NULL OR a.lease_until >= policy_time()
+         OR EXISTS (SELECT FROM approval p WHERE p.agent_id = a.id AND p.state = 'PENDING')
+         OR EXISTS (SELECT FROM shell s WHERE s.agent_id = a.id AND s.state = 'RUNNING')
+         OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL)
+         OR EXISTS (SELECT FROM event e WHERE e.agent_id = a.id
+           AND e.position > least((SELECT f.position FROM audit_fold f WHERE f.tenant = p_tenant AND f.position >= f.whole_at), (SELECT f.position FROM audit_turn_fold f WHERE f.tenant = p_tenant AND f.position >= f.whole_at))))) THEN
+      RAISE EXCEPTION 'agent % is not archived and idle, with its tree', v_change."deleteAgent" ->> 'root_id' USING ERRCODE = 'TP002';
+    END IF;
+    INSERT INTO deleted_agent (agent_id, tenant, root_id, template_id, created_by, created_at, deleted_by, deleted_by_kind, deleted_at)
+    SELECT a.id, p_tenant, v_change."deleteAgent" ->> 'root_id', a.template_id, a.created_by, a.created_at, d.deleted_by, d.deleted_by_kind, d.deleted_at
+    FROM agent a, json_populate_record(null::deleted_agent, v_change."deleteAgent") d WHERE a.id = ANY (v_tree);
+    DELETE FROM wait w WHERE w.agent_id = ANY (v_tree);
+    DELETE FROM schedule s WHERE s.agent_id = ANY (v_tree);
+    UPDATE agent a SET tenant = '', lease_owner = NULL, lease_until = NULL, runnable_at = NULL WHERE a.id = ANY (v_tree);
+  END IF;
+
   IF v_change.memory IS NOT NULL THEN
     PERFORM change_memory(p_tenant, NULL, v_change.memory);
   END IF;
@@ -2477,6 +2529,10 @@ BEGIN
   INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
   SELECT p_tenant, base_position + e.place, NULL, base_seq + e.place, CASE WHEN e.place = 1 THEN p_append END, e.channel, e.kind, e.payload::json, e.at
   FROM unnest(p_channels, p_kinds, p_payloads, p_ats) WITH ORDINALITY AS e(channel, kind, payload, at, place);
+  -- Servers forget what they remember of events up to here.
+  IF v_tree IS NOT NULL THEN
+    UPDATE tenant_log l SET erased = base_position + cardinality(p_kinds) WHERE l.tenant = p_tenant;
+  END IF;
   RETURN NEXT;
 END
 $function$;

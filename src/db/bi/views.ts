@@ -1,4 +1,5 @@
 import { CONTENT, EVENTS } from "./content-views.ts";
+import { DELETED_AGENT } from "./deleted-agent-view.ts";
 import type { Column, View } from "./view.ts";
 
 const relay = (type: string, id: string): Column => [
@@ -17,7 +18,7 @@ const TOOL_CALL: View = {
   schema: "bi",
   name: "tool_call",
   meaning: "Tool calls, whatever became of them. Copies that forks have are marked by copy_of.",
-  tables: "tool_call t JOIN agent a ON a.id = t.agent_id",
+  tables: "tool_call t JOIN agent a ON a.id = t.agent_id AND a.tenant = t.tenant",
   of: "t",
   columns: [
     ["call_id", "t.id", "Id of the call, as in logs and events."],
@@ -74,7 +75,7 @@ const APPROVAL: View = {
   schema: "bi",
   name: "approval",
   meaning: "Questions to people.",
-  tables: `approval p JOIN agent a ON a.id = p.agent_id LEFT JOIN tool_call t ON t.id = p.tool_call_id
+  tables: `approval p JOIN agent a ON a.id = p.agent_id AND a.tenant = p.tenant LEFT JOIN tool_call t ON t.id = p.tool_call_id
   LEFT JOIN LATERAL (SELECT d.* FROM decision d WHERE d.approval_id = p.id AND p.state <> 'PENDING' ORDER BY d.decided_at DESC LIMIT 1) d ON true`,
   of: "p",
   columns: [
@@ -143,7 +144,7 @@ const STEP: View = {
   schema: "bi",
   name: "step",
   meaning: "Model calls. A step that a fork copied was paid for once: leave out rows with copy_of_agent_id in sums.",
-  tables: "step s JOIN agent a ON a.id = s.agent_id",
+  tables: "step s JOIN agent a ON a.id = s.agent_id AND a.tenant = s.tenant",
   of: "s",
   columns: [
     ["agent_id", "s.agent_id", "Agent of the step."],
@@ -172,7 +173,7 @@ const TURN: View = {
   schema: "bi",
   name: "turn",
   meaning: "Turns that have a step, with the sums of their own steps. Steps that a fork copied are left out.",
-  tables: "step s JOIN agent a ON a.id = s.agent_id AND s.copied_from IS NULL",
+  tables: "step s JOIN agent a ON a.id = s.agent_id AND a.tenant = s.tenant AND s.copied_from IS NULL",
   of: "s",
   groupBy: "s.agent_id, s.turn, a.template_id, a.root_id, a.id, a.created_by",
   columns: [
@@ -313,7 +314,7 @@ const COMPACTION: View = {
   ],
 };
 
-const OF_ROWS = [TOOL_CALL, APPROVAL, DECISION, STEP, TURN, MESSAGE, EVENT, AGENT, RULE, COMPACTION];
+const OF_ROWS = [TOOL_CALL, APPROVAL, DECISION, STEP, TURN, MESSAGE, EVENT, AGENT, DELETED_AGENT, RULE, COMPACTION];
 
 /** All views, in the order of the page. */
 export const VIEWS: readonly View[] = [...OF_ROWS, ...CONTENT];

@@ -147,6 +147,7 @@ export const TENANT_PARTS: { readonly [Name in PartsOf<TenantChange>]: Part } = 
   createExport: json("rows"),
   mostExports: { sql: "int", keys: "none" },
   endExport: json("rows"),
+  deleteAgent: json("rows"),
 };
 
 /** True if no start depends on others' commits, and no wait is settled. */

@@ -47,6 +47,17 @@ export type TenantChange = {
   /** With `createExport`: the most exports of the tenant that may be made then. Refused if there are more. */
   readonly mostExports?: number;
   readonly endExport?: ExportEnd;
+  /**
+   * The tree of the agent `rootId`, with its number of agents. Refused unless all are archived and idle, and the audit has
+   * seen their last events.
+   */
+  readonly deleteAgent?: {
+    readonly rootId: string;
+    readonly agents: number;
+    readonly deletedBy: string;
+    readonly deletedByKind: ActorKind;
+    readonly deletedAt: Date;
+  };
   /** Refused if another configuration than the previous one is known by now. */
   readonly configuration?: {
     readonly previousDigest: string;

@@ -107,6 +107,11 @@ BEGIN
   -- and calls of its answers, and the todos as the last of those calls left them. Copies name the original: nothing has happened, or was paid for, twice.
   -- Each row is made once, beside its original: where a query answers it, its function would be called for each column.
   IF v_change.fork IS NOT NULL THEN
+    -- An agent that is deleted meanwhile leaves the tenant.
+    PERFORM FROM agent o WHERE o.id = v_change.fork ->> 'from' AND o.tenant = p_tenant FOR SHARE;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'agent % does not exist', v_change.fork ->> 'from' USING ERRCODE = 'TP002';
+    END IF;
     INSERT INTO message (id, tenant, agent_id, kind, content, bytes, ordinal, turn, step, created_by, created_by_kind, created_at, erased_at, reminder, shape)
     SELECT gen_random_uuid()::text, m.tenant, p_agent, m.kind, m.content, m.bytes, m.ordinal, m.turn, m.step, m.created_by, m.created_by_kind, m.created_at, m.erased_at, m.reminder, m.shape
     FROM message m WHERE m.agent_id = v_change.fork ->> 'from' AND m.tenant = p_tenant AND m.ordinal <= (v_change.fork ->> 'at')::int;

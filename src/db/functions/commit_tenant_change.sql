@@ -5,7 +5,7 @@
 --
 -- p_retry: an answer was lost: where the append has events, they are answered instead of being written again.
 --
--- Locks: an advisory lock that stands for the append; the rows; memory, as change_memory does it; the tenant's log, last, as append_events does it.
+-- Locks: an advisory lock that stands for the append; the rows, agents of a deleted tree by id behind a lock that stands for the tree; memory, as change_memory does it; the tenant's log, last, as append_events does it.
 -- Errors: TP002 a row is not as the change expects it; TP003 the idempotency key was used before; TP004 a failover lost
 -- commits of the log. Each of them changes nothing.
 -- Invariants 2 (positions without gaps, in commit order), 3 (rows and events in one transaction) and 15 (every change of rights is an event).
@@ -28,6 +28,7 @@ DECLARE
   v_lost timestamptz;
   v_rules_of text;
   v_revoked text;
+  v_tree text[];
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended(p_append::text, 7270736901));
   IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id IS NULL) THEN
@@ -36,7 +37,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json, "createAccessToken" json, "mostAccessTokens" int, "revokeAccessToken" json, snooze json, "wakeApproval" json, "createExport" json, "mostExports" int, "endExport" json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, waits json, "endDelegation" json, configuration json, "acceptTool" json, memory json, "setBudget" json, "revokeBudget" json, "createAccessToken" json, "mostAccessTokens" int, "revokeAccessToken" json, snooze json, "wakeApproval" json, "createExport" json, "mostExports" int, "endExport" json, "deleteAgent" json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -190,6 +191,29 @@ BEGIN
     WHERE ref = v_change."endExport" ->> 'id' AND kind = 'EXPORT' AND settled_at IS NULL;
   END IF;
 
+  -- The whole tree leaves the tenant at once: nobody reads, wakes or writes its agents from then on. It must be archived and idle,
+  -- and the audit must have seen its last event: it cannot read the calls of an agent that is gone.
+  IF v_change."deleteAgent" IS NOT NULL THEN
+    -- As for the start of a child: none is made in the tree meanwhile.
+    PERFORM pg_advisory_xact_lock(hashtextextended(v_change."deleteAgent" ->> 'root_id', 7270736902));
+    v_tree := ARRAY(SELECT a.id FROM agent a WHERE a.tenant = p_tenant AND (a.id = v_change."deleteAgent" ->> 'root_id' OR a.root_id = v_change."deleteAgent" ->> 'root_id') ORDER BY a.id FOR UPDATE);
+    IF NOT v_change."deleteAgent" ->> 'root_id' = ANY (v_tree) OR cardinality(v_tree) <> (v_change."deleteAgent" ->> 'agents')::int
+       OR EXISTS (SELECT FROM agent a WHERE a.id = ANY (v_tree) AND (a.archived_at IS NULL OR a.state <> 'READY' OR a.runnable_at IS NOT NULL OR a.retry_turn IS NOT NULL OR a.lease_until >= policy_time()
+         OR EXISTS (SELECT FROM approval p WHERE p.agent_id = a.id AND p.state = 'PENDING')
+         OR EXISTS (SELECT FROM shell s WHERE s.agent_id = a.id AND s.state = 'RUNNING')
+         OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL)
+         OR EXISTS (SELECT FROM event e WHERE e.agent_id = a.id
+           AND e.position > least((SELECT f.position FROM audit_fold f WHERE f.tenant = p_tenant AND f.position >= f.whole_at), (SELECT f.position FROM audit_turn_fold f WHERE f.tenant = p_tenant AND f.position >= f.whole_at))))) THEN
+      RAISE EXCEPTION 'agent % is not archived and idle, with its tree', v_change."deleteAgent" ->> 'root_id' USING ERRCODE = 'TP002';
+    END IF;
+    INSERT INTO deleted_agent (agent_id, tenant, root_id, template_id, created_by, created_at, deleted_by, deleted_by_kind, deleted_at)
+    SELECT a.id, p_tenant, v_change."deleteAgent" ->> 'root_id', a.template_id, a.created_by, a.created_at, d.deleted_by, d.deleted_by_kind, d.deleted_at
+    FROM agent a, json_populate_record(null::deleted_agent, v_change."deleteAgent") d WHERE a.id = ANY (v_tree);
+    DELETE FROM wait w WHERE w.agent_id = ANY (v_tree);
+    DELETE FROM schedule s WHERE s.agent_id = ANY (v_tree);
+    UPDATE agent a SET tenant = '', lease_owner = NULL, lease_until = NULL, runnable_at = NULL WHERE a.id = ANY (v_tree);
+  END IF;
+
   IF v_change.memory IS NOT NULL THEN
     PERFORM change_memory(p_tenant, NULL, v_change.memory);
   END IF;
@@ -226,6 +250,10 @@ BEGIN
   INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
   SELECT p_tenant, base_position + e.place, NULL, base_seq + e.place, CASE WHEN e.place = 1 THEN p_append END, e.channel, e.kind, e.payload::json, e.at
   FROM unnest(p_channels, p_kinds, p_payloads, p_ats) WITH ORDINALITY AS e(channel, kind, payload, at, place);
+  -- Servers forget what they remember of events up to here.
+  IF v_tree IS NOT NULL THEN
+    UPDATE tenant_log l SET erased = base_position + cardinality(p_kinds) WHERE l.tenant = p_tenant;
+  END IF;
   RETURN NEXT;
 END
 $function$;

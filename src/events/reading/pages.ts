@@ -1,6 +1,6 @@
 import { setImmediate as macrotask, setTimeout as delay } from "node:timers/promises";
 import { StorageUnavailable } from "../../db/storage-error.ts";
-import { CursorExpired, type LogHead, type Scope } from "../cursor.ts";
+import { AgentDeleted, CursorExpired, type LogHead, type Scope } from "../cursor.ts";
 import type { EventKind, TimelineEvent } from "../event.ts";
 import type { LogPage } from "../log-page.ts";
 import type { Told } from "./reader.ts";
@@ -45,6 +45,8 @@ export class Pages {
   #isCaughtUp: boolean;
   #told: Told | null;
   #isOver = false;
+  /** The mark of the log when the agents of the scope were last there. */
+  #erased = 0;
   #pause: "none" | "turn" | "away" = "none";
   readonly #beganAt = performance.now();
 
@@ -175,6 +177,11 @@ export class Pages {
     if (this.#signal.aborted) return null;
     // Removed events are never skipped silently.
     if (read !== null && this.#covered < read.head.floor) throw new CursorExpired();
+    if (read !== null && read.head.erased > this.#erased) {
+      const areThere = await nullIfUnavailable(this.#tails.areThere(this.#scope));
+      if (areThere === false) throw new AgentDeleted();
+      if (areThere === true) this.#erased = read.head.erased;
+    }
     const page = { ...(read ?? { head: tail.head, events: [], covered: this.#covered }), outage: this.#tails.outage };
     const last = this.#until === null ? -1 : page.events.findIndex((event) => this.#until?.includes(event.body.kind));
     const end = page.events[last];

@@ -190,6 +190,8 @@ export class Tail {
     this.#head = { ...this.#head, position: last.position };
     this.#move(events.reduce((sum, event) => sum + heldBytes(event), 0));
     if (this.#bytes > KEPT_BYTES) this.#drop();
+    const gone = events.flatMap((event) => (event.body.kind === "AGENT_DELETED" ? [event] : []));
+    if (gone.length > 0) this.#takeDeleted(gone);
     this.#wake(events);
     if (Math.floor(before / SKIP_CHECK) !== Math.floor(last.position / SKIP_CHECK)) this.#wakeSkipped();
   }
@@ -197,6 +199,18 @@ export class Tail {
   /** Events up to this position were erased since, or may have been. */
   #forget(erased: number): void {
     this.#dropFirst(Math.max(0, Math.min(erased - this.#floor, this.#events.length)));
+  }
+
+  /** Forgets what deleted agents had in memory, and wakes the feeds of them: their streams end. */
+  #takeDeleted(gone: readonly TimelineEvent[]): void {
+    const erased = Math.max(this.#head.erased, ...gone.map(({ position }) => position));
+    this.#head = { ...this.#head, erased };
+    this.#forget(erased);
+    for (const { body } of gone)
+      for (const id of body.kind === "AGENT_DELETED" ? body.agentIds : [])
+        for (const whose of [`agent ${id}`, `below ${id}`])
+          for (const { waiters } of this.#waiters.get(whose)?.values() ?? [])
+            for (const waiter of waiters) waiter.wake(this.#emptyPage(waiter.after));
   }
 
   #dropFirst(count: number): void {

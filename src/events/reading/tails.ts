@@ -123,6 +123,12 @@ export class Tails {
     return withReader({ tenant: scope.tenant, signal: null }, () => this.#log.readOpen(scope, after, moment));
   }
 
+  /** False if an agent that the scope names is gone. */
+  async areThere({ tenant, agentIds }: Scope): Promise<boolean> {
+    if (agentIds === null) return true;
+    return withReader({ tenant, signal: null }, () => this.#log.areThere(tenant, agentIds));
+  }
+
   /** If all tails hold too much, the least recently used are emptied: their feeds read the log. */
   #moved(tail: Tail, bytes: number): void {
     this.#bytes += bytes;

@@ -1,6 +1,7 @@
 import {
   agentByRow,
   archiveAgent,
+  deleteAgent,
   compactAgent,
   createAgent,
   forkAgent,
@@ -8,6 +9,7 @@ import {
   renameAgent,
   retryTurn,
 } from "../../resolvers/agent.ts";
+import { globalId } from "../../lib/global-id.ts";
 import { Agent } from "../agent.ts";
 import { builder } from "../builder.ts";
 import { PermissionScope } from "../enums.ts";
@@ -227,5 +229,28 @@ builder.mutationField("unarchiveAgent", (t) =>
     description: "Restores an archived agent: it accepts messages again. If it is not archived, nothing changes.",
     args: { input: t.arg({ type: UnarchiveAgentInput, required: true, description: "Agent to restore." }) },
     resolve: (_root, { input }, context) => archiveAgent(context, input.agentId, false, false),
+  }),
+);
+
+const DeleteAgentInput = builder.inputType("DeleteAgentInput", {
+  description: "Input of `deleteAgent`.",
+  fields: (t) => ({ agentId: t.id({ required: true, description: "`id` of the first agent of a tree." }) }),
+});
+
+const DeleteAgentPayload = payloadType("DeleteAgentPayload", (t) => ({
+  deletedAgentId: t.id({
+    nullable: true,
+    description: "`id` that the agent had. Null if it was not deleted.",
+    resolve: ({ rowId: id }) => (id === null ? null : globalId("Agent", id)),
+  }),
+}));
+
+builder.mutationField("deleteAgent", (t) =>
+  t.field({
+    type: DeleteAgentPayload,
+    description:
+      "Deletes an archived agent for ever, with all agents below it: messages, calls, approvals and events. Groups and counters of the audit stay. NOT_ARCHIVED and AT_WORK say what is in the way. FORBIDDEN for viewers who are not administrators (DELETE_AGENTS).",
+    args: { input: t.arg({ type: DeleteAgentInput, required: true, description: "Agent to delete." }) },
+    resolve: (_root, { input }, context) => deleteAgent(context, input.agentId),
   }),
 );

@@ -94,6 +94,7 @@ export const EventKind = builder.enumType("EventKind", {
     TOOL_ACCEPTED: "Tenant event: an administrator accepted the definition of an MCP server's tool.",
     ACCESS_TOKEN_CREATED: "Tenant event: an access token was created.",
     ACCESS_TOKEN_REVOKED: "Tenant event: an access token was revoked.",
+    AGENT_DELETED: "Tenant event: an administrator deleted an agent, with those below it.",
     EXPORT_CREATED: "Tenant event: an actor asked for an export.",
     EXPORT_ENDED: "Tenant event: an export is complete, has failed, or was cancelled.",
     BUDGET_SET: "Tenant event: an administrator set a budget.",

@@ -1,5 +1,5 @@
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError } from "graphql";
-import { CursorExpired, EXPIRED } from "../../events/cursor.ts";
+import { AgentDeleted, CursorExpired, EXPIRED } from "../../events/cursor.ts";
 import { clientError } from "../../resolvers/context.ts";
 import { formatted } from "../errors.ts";
 import { isSignInFailure } from "./admissions.ts";
@@ -26,9 +26,15 @@ export function failureShownAs(mask: (error: unknown) => GraphQLError): ShowFail
   return (error) => {
     if (error instanceof FailedAnswer)
       return { answer: { data: null, errors: (error.result.errors ?? []).slice(0, 1).map(formatted) }, closes: null };
-    const shown = mask(error instanceof CursorExpired ? clientError(EXPIRED.code, EXPIRED.message) : error);
+    const shown = mask(typed(error));
     const isNobody = shown.extensions["code"] === "UNAUTHENTICATED";
     const closes = isNobody ? "not_admitted" : isSignInFailure(error) ? "connect_again" : null;
     return { answer: { errors: [formatted(shown)] }, closes };
   };
+}
+
+/** Errors of a feed, as clients know them. */
+function typed(error: unknown): unknown {
+  if (error instanceof CursorExpired) return clientError(EXPIRED.code, EXPIRED.message);
+  return error instanceof AgentDeleted ? clientError("NOT_FOUND", "the agent was deleted: its stream has ended") : error;
 }

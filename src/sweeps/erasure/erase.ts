@@ -1,5 +1,5 @@
 import type { Sql, Statement } from "../../db/sql.ts";
-import { ERASED_CONTENTS, erasedPayload, kindsWith, type ErasedContent } from "../../events/erased-payload.ts";
+import { ERASED_CONTENTS, erasedPayload, kindsWith, type ErasedContent } from "./erased-payload.ts";
 import type { EventKind } from "../../events/event.ts";
 import { deliveredUpTo, type KnownConsumer, type RetentionPolicy, type RetentionRun } from "../../events/retention.ts";
 import { IS_IDLE, LOCKED_IDLE } from "./idle.ts";
@@ -20,7 +20,7 @@ const NEXT: Statement<Candidate, [content: ErasedContent, before: Date, tenant: 
   text: `SELECT a.id, a.tenant, a.created_at AS "createdAt", coalesce(e.position, 0)::float8 AS position
     FROM agent a LEFT JOIN erasure e ON e.agent_id = a.id AND e.content = $1
       LEFT JOIN LATERAL (SELECT v.at FROM event v WHERE v.agent_id = a.id ORDER BY v.position DESC LIMIT 1) l ON true
-    WHERE (a.tenant, a.created_at, a.id) > ($3, $4, $5) AND a.created_at < $2 AND (e.at IS NULL OR e.at <= greatest(a.last_activity_at, l.at)) AND ${IS_IDLE}
+    WHERE (a.tenant, a.created_at, a.id) > ($3, $4, $5) AND a.created_at < $2 AND a.tenant <> '' AND (e.at IS NULL OR e.at <= greatest(a.last_activity_at, l.at)) AND ${IS_IDLE}
     ORDER BY a.tenant, a.created_at, a.id LIMIT ${AGENTS}`,
 };
 const BEFORE: Statement<{ before: Date }, [keptMs: number]> = {

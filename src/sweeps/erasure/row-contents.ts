@@ -1,5 +1,5 @@
 import type { Statement } from "../../db/sql.ts";
-import type { ErasedContent } from "../../events/erased-payload.ts";
+import type { ErasedContent } from "./erased-payload.ts";
 import { LOCKED_IDLE } from "./idle.ts";
 
 /** The rows of one statement. */

@@ -14,6 +14,8 @@ export type Action =
   | 'DECIDE'
   /** Let another actor decide on one's behalf. */
   | 'DELEGATE'
+  /** Delete archived agents. */
+  | 'DELETE_AGENTS'
   /** Export inputs, results and payloads: `createExport` with `withTexts`. */
   | 'EXPORT_TEXTS'
   /** Read `operations`: servers, deliveries and the log. */
@@ -288,6 +290,8 @@ export type UserErrorCode =
   | 'ALREADY_JOINED'
   /** The agent is archived and accepts no messages. */
   | 'ARCHIVED'
+  /** The agent to delete, or one below it, works or has an open question. */
+  | 'AT_WORK'
   /** The call has ended, and takes no result: the message names its state. */
   | 'CALL_ENDED'
   /** Agents that it started are at work: `tree` means them, too. */
@@ -310,6 +314,8 @@ export type UserErrorCode =
   | 'INVALID'
   /** The last turn did not end with ERROR, INTERRUPTED, SHAPE or BUDGET, or a turn is running. */
   | 'NOTHING_TO_RETRY'
+  /** The agent to delete, or one below it, is not archived. */
+  | 'NOT_ARCHIVED'
   /** The object does not exist, or the viewer may not see it. */
   | 'NOT_FOUND'
   /** The call does not wait for a result from elsewhere, or not yet. */

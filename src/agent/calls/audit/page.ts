@@ -1,5 +1,5 @@
 import { plannedForValues, type Sql } from "../../../db/sql.ts";
-import { conditions, Parameters, type AuditFilter, COLUMNS, CURRENT, FOLD, FRESH, MOVED } from "./rows.ts";
+import { conditions, Parameters, type AuditFilter, COLUMNS, CURRENT, FOLD, FRESH, listedAlone, MOVED } from "./rows.ts";
 
 /** An order of calls: by a column, then by id in the same direction. Calls without a duration come last. */
 export type AuditOrder = { readonly column: "created_at" | "duration_ms"; readonly direction: "asc" | "desc" };
@@ -20,6 +20,7 @@ export type AuditPart = {
  * the audit lacks are added in the same snapshot.
  */
 export async function auditPage(reads: Sql, filter: AuditFilter, part: AuditPart): Promise<readonly AuditKey[] | null> {
+  const listed = await listedAlone(reads, filter.tenant, "audit_call.agent_id");
   const parameters = new Parameters(filter.tenant);
   const { column } = part.order;
   const where = conditions(filter, parameters);
@@ -36,7 +37,7 @@ export async function auditPage(reads: Sql, filter: AuditFilter, part: AuditPart
     const isFilled = index === 0 ? "" : ` AND (SELECT count(*) FROM list0) < ${most}`;
     const pieces = kinds.map(
       (kind) =>
-        `(SELECT id, ${column} FROM audit_call WHERE ${kind} AND ${list} AND ${CURRENT}${isFilled} ${order} LIMIT ${most})`,
+        `(SELECT id, ${column} FROM audit_call WHERE ${kind} AND ${list} AND ${CURRENT}${listed}${isFilled} ${order} LIMIT ${most})`,
     );
     return `list${index} AS MATERIALIZED (${pieces.join(" UNION ALL ")})`;
   });

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Sql, Statement } from "../../../db/sql.ts";
 import type { ToolCallState } from "../../../db/generated/enums.ts";
 import type { ToolCallErrorType } from "../../../events/snapshots.ts";
 
@@ -76,6 +77,23 @@ export const BEHIND = [
 
 /** The condition that a row of `audit_call` is up to date: an open call may have changed if its agent has moved. */
 export const CURRENT = `NOT (${OPEN} AND agent_id IN (SELECT agent_id FROM moved))`;
+
+const READ_HAS_DELETED: Statement<{ hasDeleted: boolean }, [tenant: string]> = {
+  name: "has_deleted_agents",
+  text: `SELECT EXISTS (SELECT FROM deleted_agent WHERE tenant = $1) AS "hasDeleted"`,
+};
+
+/** True if the tenant has deleted agents: their rows stay for groups and counters alone. */
+export async function hasDeletedAgents(reads: Sql, tenant: string): Promise<boolean> {
+  const [row] = await reads.query(READ_HAS_DELETED, [tenant]);
+  return row?.hasDeleted === true;
+}
+
+/** A further condition of lists, which leave out deleted agents. Without any it is empty: the planner takes it for a strong one. */
+export async function listedAlone(reads: Sql, tenant: string, agentId: string): Promise<string> {
+  const left = `(SELECT true FROM deleted_agent d WHERE d.agent_id = ${agentId} LIMIT 1) IS NOT TRUE`;
+  return (await hasDeletedAgents(reads, tenant)) ? ` AND ${left}` : "";
+}
 
 export const COUNTED = `count(*)::int AS calls, (count(*) FILTER (WHERE has_run))::int AS executed,
   (count(duration_ms) FILTER (WHERE has_run))::int AS timed, coalesce(sum(duration_ms) FILTER (WHERE has_run), 0) AS sum_ms, max(duration_ms) FILTER (WHERE has_run) AS most_ms`;

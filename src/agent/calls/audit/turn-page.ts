@@ -3,7 +3,7 @@ import type { ModelErrorKind } from "../../models/model.ts";
 import type { DoneReason } from "../../../db/commit/change.ts";
 import type { StepState } from "../../../db/generated/enums.ts";
 import { plannedForValues, type Sql } from "../../../db/sql.ts";
-import { Parameters } from "./rows.ts";
+import { listedAlone, Parameters } from "./rows.ts";
 import { FRESH_ROWS, SEEN, SEEN_OF, SETTLED, STEP_COLUMNS, TURN_COLUMNS, TURN_FOLD } from "./turn-rows.ts";
 
 /** The conditions that steps and turns share. A half-open range of their starts. */
@@ -72,6 +72,7 @@ export async function turnTotal(reads: Sql, filter: TurnAuditFilter, most: numbe
 }
 
 async function page<Row extends object>(reads: Sql, asked: Asked, columns: readonly string[], part: TurnPart): Promise<Row[]> {
+  const listed = await listedAlone(reads, asked.filter.tenant, "r.agent_id");
   const parameters = new Parameters(asked.filter.tenant);
   const { column, direction } = part.order;
   const sort = (direction === "asc") === part.isBackwards ? "DESC" : "ASC";
@@ -84,7 +85,8 @@ async function page<Row extends object>(reads: Sql, asked: Asked, columns: reado
   const sorted = column !== "started_at" && isSelective(asked.filter) ? `r.${column} + 0` : `r.${column}`;
   const order = (by: string): string => `ORDER BY ${by} ${sort}, r.agent_id ${sort}, r.${asked.what} ${sort}`;
   const settled = lists.map(
-    (list) => `(SELECT r.* FROM audit_${asked.what} r WHERE ${where} AND ${list} AND ${SETTLED} ${order(sorted)} LIMIT ${most})`,
+    (list) =>
+      `(SELECT r.* FROM audit_${asked.what} r WHERE ${where} AND ${list} AND ${SETTLED}${listed} ${order(sorted)} LIMIT ${most})`,
   );
   const pieces = [
     ...settled.map((piece) => `SELECT ${columns.join(", ")} FROM ${piece} r`),
@@ -97,11 +99,12 @@ async function page<Row extends object>(reads: Sql, asked: Asked, columns: reado
 }
 
 async function total(reads: Sql, asked: Asked, most: number): Promise<number> {
+  const listed = await listedAlone(reads, asked.filter.tenant, "r.agent_id");
   const parameters = new Parameters(asked.filter.tenant);
   const where = conditions(asked, parameters);
   const bound = parameters.add(most);
   const found = `SELECT least(count(*), ${bound})::int AS "rows" FROM (
-      SELECT FROM fresh_${asked.what} r WHERE ${where} UNION ALL (SELECT FROM audit_${asked.what} r WHERE ${where} AND ${SETTLED} LIMIT ${bound})
+      SELECT FROM fresh_${asked.what} r WHERE ${where} UNION ALL (SELECT FROM audit_${asked.what} r WHERE ${where} AND ${SETTLED}${listed} LIMIT ${bound})
     ) r`;
   const [row] = await read<{ rows: number }>(reads, `audit_${asked.what}_total`, asked.filter, parameters, found);
   return row?.rows ?? 0;

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from "../lib/json.ts";
-import type { EventKind } from "./event.ts";
+import type { EventKind } from "../../events/event.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
 
 /** Contents that a retention time erases: those of tool calls, of messages, and of approvals. */
 export const ERASED_CONTENTS = ["TOOL_CALLS", "MESSAGES", "APPROVALS"] as const;
@@ -91,6 +91,7 @@ const TEXTS: Readonly<Record<EventKind, readonly TextField[]>> = {
   DELEGATION_STARTED: NONE,
   DELEGATION_ENDED: NONE,
   TOOL_ACCEPTED: NONE,
+  AGENT_DELETED: NONE,
   ACCESS_TOKEN_CREATED: NONE,
   ACCESS_TOKEN_REVOKED: NONE,
   EXPORT_CREATED: NONE,
