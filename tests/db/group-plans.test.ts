@@ -23,6 +23,8 @@ const CALLS: AuditFilter = {
   tools: null,
   states: null,
   errorTypes: null,
+  exitCodes: null,
+  hosts: null,
   verdicts: null,
   rules: null,
   places: null,
@@ -31,7 +33,16 @@ const CALLS: AuditFilter = {
   minDurationMs: null,
   haveRun: false,
 };
-const SHARED = { ...NONE, from: null, to: null, rootIds: null, models: null, requestedBy: null, isUnpriced: null };
+const SHARED = {
+  ...NONE,
+  from: null,
+  to: null,
+  rootIds: null,
+  models: null,
+  requestedBy: null,
+  isUnpriced: null,
+  errorTypes: null,
+};
 const STEPS: StepAuditFilter = { ...SHARED, states: null, stopReasons: null };
 const TURNS: TurnAuditFilter = { ...SHARED, reasons: null, isOpen: null };
 const APPROVALS: GroupedApprovals = {

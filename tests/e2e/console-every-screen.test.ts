@@ -14,7 +14,7 @@ const question = (name: string, row: string, key?: string): Screen => ({
   path: "/console/inbox",
   act: async (page) => {
     await page.locator(".queue-row").filter({ hasText: row }).first().click();
-    await page.locator(".detail-pane .decide, .detail-pane .batch").first().waitFor();
+    await page.locator(".detail-pane .decide").first().waitFor();
     await page.locator(".detail-pane .skeleton").waitFor({ state: "detached" });
     if (key !== undefined) await page.keyboard.press(key);
   },
@@ -37,7 +37,6 @@ withChromium(
       question("inbox-always", "Release 2.1", "a"),
       question("inbox-snooze", "Release 2.1", "s"),
       question("inbox-diff", "Docs"),
-      question("inbox-batch", "make clean"),
       question("inbox-host", "registry.npmjs.org"),
       question("inbox-values", "Which hotel"),
       question("inbox-budget", "Thrifty"),
@@ -94,7 +93,7 @@ withChromium(
       { name: "no-screen", path: "/console/nowhere" },
     ];
     await open("/console/inbox");
-  await page.getByLabel("Access token").waitFor();
+    await page.getByLabel("Access token").waitFor();
     expect(await axeViolations(page)).toEqual([]);
     await pictures(page, "sign-in");
     await page.getByLabel("Access token").fill("ada-token");
