@@ -142,7 +142,7 @@ it("readers of others get all of theirs, from any cursor, before, between and af
   expect(tables).toEqual(expect.arrayContaining(await tablesWith(sql, rowId("Agent", id))));
 });
 
-it("a deletion races with a restore and with a message: one of them wins whole", async () => {
+it("a deletion races with a restore on another server: one of them wins whole", async () => {
   const url = await testDatabaseUrl();
   const [{ client, sql }, other] = [await server(url), await server(url)];
   for (let round = 0; round < 4; round += 1) {

@@ -103,6 +103,9 @@ async function tryToFork(
     },
     newWrite(id),
   );
+  // The other may have been deleted since it was read.
+  const present = outcome.outcome === "COMMITTED" ? found : await findAgent(services.sql, actor, request.agentId);
+  if (!present.ok) return present;
   return answerOf(id, outcome, (message) => {
     throw new Error(`an agent could not be forked: ${message}`);
   });
