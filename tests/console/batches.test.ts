@@ -18,7 +18,13 @@ function row(id: string, input: object | string, part: Partial<Row> = {}): Row {
     inputHash: `hash of ${id}`,
     hasEditedInput: false,
     meta: null,
-    agent: { id: "agent-1", shortId: "agent-1", title: null, workspace: "/work/test", template: { id: "t", templateId: "engineer" } },
+    agent: {
+      id: "agent-1",
+      shortId: "agent-1",
+      title: null,
+      workspace: "/work/test",
+      template: { id: "t", templateId: "engineer" },
+    },
     requestedBy: [],
     toolCall: {
       id: "call",

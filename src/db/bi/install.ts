@@ -9,7 +9,18 @@ export type OperatorConnection = {
   query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
 };
 
-const TABLES = ["tool_call", "approval", "decision", "step", "message", "event", "agent", "allow_rule", "compaction", "deleted_agent"];
+const TABLES = [
+  "tool_call",
+  "approval",
+  "decision",
+  "step",
+  "message",
+  "event",
+  "agent",
+  "allow_rule",
+  "compaction",
+  "deleted_agent",
+];
 
 const DROP_VIEWS = VIEWS.map(({ schema, name }) => `DROP VIEW IF EXISTS ${schema}.${name};`).join("\n");
 
