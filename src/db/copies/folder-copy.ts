@@ -75,7 +75,8 @@ async function pathsIn(root: string, below: string): Promise<readonly { readonly
   const found = entries.map(async (entry) => {
     const path = join(below, entry.name);
     const isFolder = entry.isSymbolicLink() ? (await stat(join(root, path))).isDirectory() : entry.isDirectory();
-    return [{ path, isFolder }, ...(isFolder ? await pathsIn(root, path) : [])];
+    const inside = isFolder ? await pathsIn(root, path) : [];
+    return [{ path, isFolder }].concat(inside);
   });
   return (await Promise.all(found)).flat();
 }
