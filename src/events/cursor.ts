@@ -5,8 +5,8 @@ import type { Channel, EventKind, TimelineEvent } from "./event.ts";
 export type LogIdentity = { readonly logId: string; readonly epoch: string };
 
 /**
- * A tenant's log: its identity, last position, and floor. Of events up to `erased`, what was read before no longer
- * holds.
+ * A tenant's log: its identity, last position, and floor. Copies of events up to `erased` may
+ * have erased contents.
  */
 export type LogHead = LogIdentity & {
   readonly tenant: string;

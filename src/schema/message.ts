@@ -80,7 +80,7 @@ export const Message = builder.prismaNode("Message", {
     erasedAt: t.expose("erasedAt", {
       type: "DateTime",
       nullable: true,
-      description: "Time at which the content was erased, or inputs and results of calls in it. Null if nothing was erased.",
+      description: "Time at which the content was erased, or inputs and results of calls in it. Null if all is there.",
     }),
     withdrawnAt: t.expose("withdrawnAt", {
       type: "DateTime",

@@ -9,7 +9,7 @@ const NEXT: Statement<{ id: string; tenant: string }, [after: string]> = {
   text: "SELECT agent_id AS id, tenant FROM deleted_agent WHERE removed_at IS NULL AND agent_id > $1 ORDER BY agent_id LIMIT 1",
 };
 
-/** What can be many rows of an agent, in chunks: rows that others refer to come last. */
+/** The tables with many rows an agent, in chunks: rows that others refer to come last. */
 const MANY: readonly Statement<{ removed: number }, [agentId: string, tenant: string]>[] = [
   chunk("event", EVENTS, "e.tenant = $2"),
   ...["message", "approval", "tool_call", "step", "notice", "compaction"].map((table) =>
@@ -34,7 +34,7 @@ const END: Statement<{ removed: number }, [agentId: string]> = {
     SELECT count(*)::int AS removed FROM marked`,
 };
 
-/** The rows of deleted agents. Nobody reads them any more; a server that dies leaves the rest to the next look. */
+/** The rows of deleted agents, which no reader sees. A server that dies leaves the rest to the next look. */
 export const DELETED_AGENTS: Removal = { rows: "rows of deleted agents", everyMs: 60_000, remove: removeDeleted };
 
 async function removeDeleted(sql: Sql, mayRemove: () => boolean): Promise<number> {

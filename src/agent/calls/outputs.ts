@@ -74,13 +74,13 @@ export class ToolOutputs {
     }
   }
 
-  /** The calls and shells of which something is kept here. */
+  /** The calls and shells with kept output on this server. */
   async ids(): Promise<readonly string[]> {
     const names = await readdir(this.#folder).catch(() => []);
     return [...new Set(names.map((name) => parse(name).name))];
   }
 
-  /** Removes what is kept of a call or a shell. False if a program still writes there. */
+  /** Removes the kept output of a call or a shell. False if a program still writes there. */
   async remove(id: string): Promise<boolean> {
     const paths = [this.#path(id), this.collecting(id), this.shell(id)];
     if (paths.some((path) => this.#written.has(path))) return false;

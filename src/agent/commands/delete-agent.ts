@@ -42,8 +42,8 @@ const AGAIN_MS = 100;
 const CHUNKS = 50;
 
 /**
- * Deletes an archived agent with its tree. From the commit on nobody reads or writes the agents; a sweep removes their
- * rows and events in chunks. The rows of the audit stay.
+ * Deletes an archived agent with its tree. From the commit on the agents have no readers and no writers. A sweep removes
+ * their rows and events in chunks. The rows of the audit stay.
  */
 export async function deleteAgent(
   { sql, log, clock }: Pick<AgentServices, "sql" | "log" | "clock">,

@@ -201,7 +201,7 @@ export class Tail {
     this.#dropFirst(Math.max(0, Math.min(erased - this.#floor, this.#events.length)));
   }
 
-  /** Forgets what deleted agents had in memory, and wakes the feeds of them: their streams end. */
+  /** Forgets the events of deleted agents, and wakes their feeds: the streams end. */
   #takeDeleted(gone: readonly TimelineEvent[]): void {
     const erased = Math.max(this.#head.erased, ...gone.map(({ position }) => position));
     this.#head = { ...this.#head, erased };

@@ -249,7 +249,7 @@ builder.mutationField("deleteAgent", (t) =>
   t.field({
     type: DeleteAgentPayload,
     description:
-      "Deletes an archived agent for ever, with all agents below it: messages, calls, approvals and events. Groups and counters of the audit stay. NOT_ARCHIVED and AT_WORK say what is in the way. FORBIDDEN for viewers who are not administrators (DELETE_AGENTS).",
+      "Deletes an archived agent for ever, with all agents below it: messages, calls, approvals and events. Groups and counters of the audit stay. NOT_ARCHIVED and AT_WORK are its refusals. FORBIDDEN for viewers who are not administrators (DELETE_AGENTS).",
     args: { input: t.arg({ type: DeleteAgentInput, required: true, description: "Agent to delete." }) },
     resolve: (_root, { input }, context) => deleteAgent(context, input.agentId),
   }),

@@ -4,7 +4,7 @@ import { TenantEvent } from "./tenant.ts";
 
 eventType("AGENT_DELETED").implement({
   description:
-    "An administrator deleted an agent, with those below it. Nobody reads them from now on, and their events leave the log. Cursors stay valid.",
+    "An administrator deleted an agent, with those below it. They have no readers from now on, and their events leave the log. Cursors stay valid.",
   interfaces: [TimelineEvent, TenantEvent],
   fields: (t) => ({
     deletedAgentId: t.id({

@@ -55,7 +55,7 @@ const MARK: Statement<object, [agentId: string, content: ErasedContent, position
     ON CONFLICT (agent_id, content) DO UPDATE SET position = greatest(erasure.position, excluded.position), at = greatest(erasure.at, excluded.at)`,
 };
 
-/** What was erased of a tenant, or would be: calls, messages or approvals. */
+/** The contents that were erased of a tenant, or would be: calls, messages or approvals. */
 export type Erasure = {
   readonly tenant: string;
   readonly content: ErasedContent;
@@ -69,7 +69,7 @@ const KEPT: Readonly<Record<ErasedContent, keyof RetentionPolicy>> = {
   APPROVALS: "approvalsMs",
 };
 
-/** What would be erased now. */
+/** The contents that a run would erase. */
 export async function planErasure(sql: Sql, run: RetentionRun): Promise<readonly Erasure[]> {
   return eachOld(sql, run, NEVER, async (agent, { content, before }) => {
     const values = await boundOf(sql, agent, before);
@@ -79,8 +79,8 @@ export async function planErasure(sql: Sql, run: RetentionRun): Promise<readonly
 }
 
 /**
- * Erases contents by the policy. Each statement locks one idle agent and changes a bounded number of rows, so that an
- * agent that begins to work meanwhile is left for a later run. May run on several servers concurrently.
+ * Erases contents by the policy. Each statement locks one idle agent and changes a bounded number of rows. An agent that
+ * begins to work meanwhile is left for a later run. May run on several servers concurrently.
  */
 export async function applyErasure(sql: Sql, run: RetentionRun, signal: AbortSignal): Promise<readonly Erasure[]> {
   return eachOld(sql, run, signal, async (agent, { content, before, upTo }) => {
@@ -102,7 +102,7 @@ export async function applyErasure(sql: Sql, run: RetentionRun, signal: AbortSig
 
 const NEVER = new AbortController().signal;
 
-/** What is erased: what is older than `before`, of events up to `upTo`. */
+/** The bounds of an erasure: contents older than `before`, and events up to `upTo`. */
 type Old = { readonly content: ErasedContent; readonly before: Date; readonly upTo: number };
 type EraseAgent = (agent: Candidate, old: Old) => Promise<number>;
 

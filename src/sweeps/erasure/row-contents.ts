@@ -8,7 +8,7 @@ export const ROWS = 500;
 /** `isIdle`: the agent was idle, so that rows were erased if there were any. */
 export type Erased = { readonly isIdle: boolean; readonly rows: number };
 
-/** The values of a statement: what is older than `before` goes, of messages before the ordinal `bound` and turns before `turn`. */
+/** The values of a statement. It erases contents older than `before`, of messages before the ordinal `bound` and turns before `turn`. */
 export type EraseValues = [agentId: string, before: Date, bound: number, turn: number];
 type Erase = Statement<Erased, EraseValues>;
 
@@ -33,7 +33,7 @@ const MESSAGES: Erase = {
       gone AS (UPDATE message m SET content = NULL, shape = NULL, erased_at = policy_time() FROM old WHERE m.id = old.id RETURNING 1)
     ${counted}`,
 };
-/** What summaries and requests repeat of messages. */
+/** The copies of messages in summaries and requests. */
 const COMPACTIONS: Erase = {
   name: "erase_compactions",
   text: `WITH ${LOCKED_IDLE},
@@ -107,7 +107,7 @@ const APPROVALS: Erase = {
     ${counted}`,
 };
 
-/** The statements that erase what rows have of a content, each repeated until it finds less than ROWS. */
+/** The statements that erase a content of rows, each repeated until it finds less than ROWS. */
 export const ERASES: Readonly<Record<ErasedContent, readonly Erase[]>> = {
   TOOL_CALLS: [TOOL_CALLS, SHELLS, BLOCKS],
   MESSAGES: [MESSAGES, COMPACTIONS, REQUESTS, NOTICES],
