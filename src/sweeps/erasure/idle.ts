@@ -1,6 +1,6 @@
 /**
- * The condition that agent `a` is idle: no turn is open or wanted, no server holds it, and no shell or question of it is
- * open. Most of it is on its row: a statement that locks the row sees the commits before the lock.
+ * The condition that agent `a` is idle: it has no open or wanted turn, no server that holds it, and no open shell or
+ * question. Most of it is on its row: a statement that locks the row sees the commits before the lock.
  */
 export const IS_IDLE = `a.state = 'READY' AND a.runnable_at IS NULL AND a.retry_turn IS NULL AND (a.lease_owner IS NULL OR a.lease_until < policy_time())
     AND NOT EXISTS (SELECT FROM approval p WHERE p.agent_id = a.id AND p.state = 'PENDING')
