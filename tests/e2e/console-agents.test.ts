@@ -282,7 +282,7 @@ withChromium("console: an agent is archived, found again and restored, by keyboa
   await screenshot(page, "console-archived");
 
   await open("/console/agents");
-  await page.getByText("No agent passes the filters.").waitFor();
+  await page.getByText("No agent yet.").waitFor();
   await page.getByLabel("Archived").check();
   await page.getByRole("link", { name: /Old work/ }).press("Enter");
   await restore.press("Enter");

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { defineTool, Type } from "../../src/triplane.ts";
 import { tokenActor } from "../support/actors.ts";
 import { connect } from "../support/client.ts";
-import { axeViolations, consolePage, signInByKeyboard } from "../support/console-page.ts";
+import { axeViolations, consolePage, signInByKeyboard, untilSeen } from "../support/console-page.ts";
 import { withChromium } from "../support/example-app.ts";
 
 const OVERRIDE = "\u202e";
@@ -169,11 +169,15 @@ withChromium("console: a decision whose answer was lost is not called refused", 
   });
   await open("/console/inbox");
   const row = page.getByRole("listbox", { name: "Open approvals" }).getByRole("option").first();
+  await page.getByRole("button", { name: "Allow once" }).waitFor();
+  await untilSeen(page);
   await page.getByRole("button", { name: "Allow once" }).click();
   await row.getByText("no answer").waitFor();
   expect(await page.title()).toBe("(2) Triplane");
   isTaken = true;
   await row.click();
+  await page.getByRole("button", { name: "Allow once" }).waitFor();
+  await untilSeen(page);
   await page.getByRole("button", { name: "Allow once" }).click();
   await expect.poll(() => page.title()).toBe("(1) Triplane");
   expect(await page.getByText("Your decision was not taken").count()).toBe(0);
