@@ -8,7 +8,7 @@ import { ACTORS, ask, SCRIPT } from "../support/office.ts";
 
 /** Exports that no server makes. */
 const FIVE_RUNNING = `INSERT INTO export (id, tenant, what, format, has_texts, filter, as_of, state, rows, bytes, created_by, created_by_kind, created_at)
-  SELECT gen_random_uuid()::text, 'acme', 'EVENTS', 'NDJSON', false, '{"visible":null}', 1, 'RUNNING', 1234, 56789, 'ada', 'USER', now() - n * interval '1 hour'
+  SELECT gen_random_uuid()::text, 'acme', 'EVENTS', 'NDJSON', false, '{"visible":null}', 1, 'RUNNING', 1234, 56789, CASE WHEN n < 3 THEN 'ada' ELSE 'anna' END, 'USER', now() - n * interval '1 hour'
   FROM generate_series(1, 5) n`;
 
 withChromium(
@@ -76,7 +76,7 @@ withChromium(
     await app.database.sql.query({ name: "", text: FIVE_RUNNING }, []);
     await page.getByText("Files being made: 5").waitFor({ timeout: 30_000 });
     await page.getByRole("button", { name: "Make the file" }).click();
-    await page.getByRole("alert").getByText("5 exports of the tenant are being made").waitFor();
+    await page.getByRole("alert").getByText("or 5 of the tenant, are being made").waitFor();
     expect(await axeViolations(page)).toEqual([]);
     await pictures(page, "console-exports-full");
     await files.getByRole("button", { name: "Cancel the export" }).first().click();

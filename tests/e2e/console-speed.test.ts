@@ -42,6 +42,7 @@ function pageOf(start: number): unknown {
       id: `agent-${index}`,
       shortId: `${index}`,
       title: null,
+      workspace: "/work",
       template: { __typename: "Template", id: "t", templateId: "assistant" },
     },
     requestedBy: [{ __typename: "ActorRef", id: "a", actorId: "local", name: null, kind: "USER" }],
