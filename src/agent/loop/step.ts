@@ -321,15 +321,9 @@ export class StepRunner {
   #aborted(view: AgentView, { price }: Model, outcome: Outcome, events: readonly AgentEventBody[], isPlanned = false): Commit {
     const { spent } = outcome;
     const sent = this.#sent.record;
-    const facts = {
-      events,
-      spent,
-      price,
-      isPlanned,
-      isLost: sent !== null && isUncounted(outcome),
-      sent,
-      errorType: outcome.error?.kind ?? null,
-    };
+    const isLost = sent !== null && isUncounted(outcome);
+    const errorType = outcome.error?.kind ?? null;
+    const facts = { events, spent, price, isPlanned, isLost, sent, errorType };
     return stepAborted(this.#scope.owner.rebase(view), facts, this.#now());
   }
 
