@@ -268,6 +268,7 @@ it("an approver steers no agent of others, and a user decides nothing, not even 
     "renameAgent",
     "archiveAgent",
     "unarchiveAgent",
+    "deleteAgent",
     "forkAgent",
     "writeMemory",
     "deleteMemory",
