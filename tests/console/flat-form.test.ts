@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Type } from "typebox";
-import { entriesOf, flatFields, inputOf, valueFields, valueOf } from "../../console/src/calls/flat-form.ts";
+import { entriesOf, flatEntries, flatFields, inputOf, valueFields, valueOf } from "../../console/src/calls/flat-form.ts";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
 
 const SCHEMA = Type.Object({
@@ -77,5 +77,33 @@ describe("the form of a result", () => {
   it("does not exist for lists, and for no schema", () => {
     expect(valueFields({ type: "array", items: { type: "object" } })).toBeNull();
     expect(valueFields(null)).toBeNull();
+  });
+});
+
+describe("the values of an input by the fields of its schema", () => {
+  const shown = (input: unknown) => flatEntries(SCHEMA, input)?.map(({ field, text }) => [field.name, text]) ?? null;
+
+  it("are those that the input has, in the schema's order", () => {
+    expect(shown({ parts: ["head"], limit: 5, path: "a.md", isWhole: false })).toEqual([
+      ["path", "a.md"],
+      ["limit", "5"],
+      ["isWhole", "false"],
+      ["parts", '["head"]'],
+    ]);
+    expect(shown({ path: "" })).toEqual([["path", ""]]);
+  });
+
+  it.each([
+    ["a further parameter", { path: "a", host: "evil" }],
+    ["an inherited name", { path: "a", constructor: "x" }],
+    ["a number for a text", { path: 5 }],
+    ["a text for a number", { path: "a", limit: "5" }],
+    ["null", { path: null }],
+    ["an object", { path: { a: 1 } }],
+    ["a list", ["a"]],
+    ["no input", null],
+    ["an empty input", {}],
+  ])("are shown as JSON with %s", (_name, input) => {
+    expect(shown(input)).toBeNull();
   });
 });

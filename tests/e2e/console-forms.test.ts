@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { defineTool, Type } from "../../src/triplane.ts";
 import { PRICE, spends } from "../support/budgets.ts";
 import { connect } from "../support/client.ts";
 import { axeViolations, consolePage, signInByKeyboard } from "../support/console-page.ts";
@@ -103,3 +104,48 @@ withChromium("console: the present rules judge a call that is named by the end o
   await answer.waitFor();
   expect(complaints).toEqual([]);
 });
+
+const pay = defineTool({
+  name: "pay",
+  description: "Pays an invoice.",
+  readOnly: false,
+  inputSchema: Type.Object({
+    iban: Type.String({ title: "Account", description: "The IBAN." }),
+    euros: Type.Number(),
+    isUrgent: Type.Optional(Type.Boolean()),
+  }),
+  run: () => ({ output: "paid" }),
+});
+
+withChromium(
+  "console: the input of a flat schema is shown by its fields, and the history names it",
+  { timeout: 120_000 },
+  async () => {
+    const input = { iban: "NL91\u202eABNA", euros: 120.5 };
+    const { app, page, complaints, open } = await consolePage({
+      script: {
+        replies: [
+          { when: { user: "^pay" }, call: [{ tool: "pay", input }] },
+          { when: {}, say: ["Paid."] },
+        ],
+      },
+      config: { tools: [pay] },
+    });
+    const client = connect(app.url);
+    const { id } = await client.createAgent({});
+    await client.send(id, "pay it");
+    await open("/console");
+    const fields = page.locator(".input-fields");
+    await fields.getByText("Account").waitFor();
+    expect(await fields.innerText()).toMatch(/Account iban\s+NL91\\u202eABNA\s+The IBAN\.\s+euros\s+120\.5$/);
+    await page.getByText("The whole input").press("Enter");
+    await page.getByText('"euros": 120.5').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Deny …" }).press("Enter");
+    await page.keyboard.press("Control+Enter");
+    await page.getByText("Nothing waits for a decision.").waitFor();
+    await open("/console/history");
+    await page.getByRole("row").filter({ hasText: "pay" }).getByText("NL91").waitFor();
+    expect(complaints).toEqual([]);
+  },
+);

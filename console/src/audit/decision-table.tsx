@@ -1,5 +1,4 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Link } from "@tanstack/react-router";
 import { visible } from "@triplane/client/command-lines";
 import type { ReactNode } from "react";
 import { Ago } from "../design/clock.tsx";
@@ -7,6 +6,7 @@ import { csvOf, saveFile } from "../design/csv.ts";
 import { GridTable, type Column } from "../design/grid-table.tsx";
 import { usePages } from "../design/pages.ts";
 import { AuditDecisionsDocument, type AuditDecisionsQuery } from "../generated/documents.ts";
+import { ActionLink } from "../inbox/row-badges.tsx";
 import { ask } from "../session/ask.ts";
 import { nameOf, namesOf } from "../session/viewer.tsx";
 import { decisionFilter, type AuditSearch } from "./filters.ts";
@@ -28,14 +28,7 @@ export function DecisionTable({ search }: { readonly search: AuditSearch }): Rea
     {
       name: t`Action`,
       width: "minmax(12rem, 3fr)",
-      cell: (row) => (
-        <>
-          <Link to="/inbox/$approvalId" params={{ approvalId: row.id }} search={{}}>
-            <code>{row.toolCall?.name ?? row.kind.toLowerCase()}</code>
-          </Link>{" "}
-          <code className="quiet">{visible(row.toolCall?.inputPreview ?? "")}</code>
-        </>
-      ),
+      cell: (row) => <ActionLink row={row} />,
     },
     { name: t`Template`, width: "minmax(6rem, 1fr)", cell: ({ agent }) => agent.template.templateId },
     { name: t`For`, width: "minmax(5rem, 1fr)", cell: ({ requestedBy }) => namesOf(requestedBy) },

@@ -107,6 +107,39 @@ export function entriesOf(
   return entries;
 }
 
+/** A field that an input has, with its value as a text. */
+export type FlatEntry = { readonly field: FormField; readonly text: string };
+
+/**
+ * The values of an input by the fields of its flat schema, in the schema's order. Null for another schema, an input with further
+ * parameters, and values of other types than those of their fields.
+ */
+export function flatEntries(schema: unknown, input: unknown): readonly FlatEntry[] | null {
+  const fields = flatFields(schema);
+  if (fields === null || !isRecord(input) || entriesOf(fields, input) === null) return null;
+  const had = fields.filter(({ name }) => Object.hasOwn(input, name));
+  if (had.length === 0 || !had.every(({ kind, name }) => isOfKind(kind, input[name]))) return null;
+  return had.map((field) => {
+    const value = input[field.name];
+    return { field, text: typeof value === "string" ? value : JSON.stringify(value) };
+  });
+}
+
+function isOfKind(kind: FormField["kind"], value: unknown): boolean {
+  switch (kind) {
+    case "NUMBER":
+    case "INTEGER":
+      return typeof value === "number";
+    case "BOOLEAN":
+      return typeof value === "boolean";
+    case "CHOICES":
+      return Array.isArray(value);
+    case "TEXT":
+    case "CHOICE":
+      return typeof value === "string";
+  }
+}
+
 function entryOf(kind: FormField["kind"], value: unknown): string | boolean | readonly string[] | null {
   if (kind === "BOOLEAN") return value === undefined ? false : typeof value === "boolean" ? value : null;
   if (kind === "CHOICES")

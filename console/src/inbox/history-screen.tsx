@@ -9,8 +9,8 @@ import { TextFilter } from "../design/text-filter.tsx";
 import { HistoryDocument, type ApprovalFilter, type HistoryQuery } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
 import { nameOf } from "../session/viewer.tsx";
-import { FILTERS, toolOf, type HistorySearch } from "./queue.ts";
-import { StateBadge } from "./row-badges.tsx";
+import { FILTERS, type HistorySearch } from "./queue.ts";
+import { ActionLink, StateBadge } from "./row-badges.tsx";
 import { useInbox } from "./store.ts";
 import "./inbox.css";
 
@@ -107,17 +107,14 @@ export function HistoryScreen(): ReactNode {
                     <Ago time={row.requestedAt} />
                   </td>
                   <td className="action">
-                    <Link to="/inbox/$approvalId" params={{ approvalId: row.id }} search={{}}>
-                      <code>{toolOf(row)}</code>
-                    </Link>{" "}
-                    <code className="quiet">{visible(row.toolCall?.inputPreview ?? "")}</code>
+                    <ActionLink row={row} />
                   </td>
                   <td>{row.agent.template.templateId}</td>
                   <td>
                     <StateBadge state={row.state} />
                   </td>
                   <td>{row.decidedBy === null ? "–" : nameOf(row.decidedBy)}</td>
-                  <td>{row.note ?? ""}</td>
+                  <td>{visible(row.note ?? "")}</td>
                 </tr>
               ))}
             </tbody>

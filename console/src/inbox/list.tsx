@@ -7,7 +7,7 @@ import { namesOf } from "../session/viewer.tsx";
 import { BatchRow } from "./batches/batch-row.tsx";
 import type { Entry } from "./batches/entries.ts";
 import { isLost, useDeciding, type Deciding } from "./decisions.ts";
-import { toolOf, type Row } from "./queue.ts";
+import { previewOf, toolOf, type Row } from "./queue.ts";
 import { RiskBadge, useKindWords } from "./row-badges.tsx";
 import type { Snooze } from "./snooze/snooze-times.ts";
 
@@ -175,11 +175,3 @@ const QueueRow = memo(function QueueRow({
 });
 
 /** The beginning of the action: the command, the path, or the input. */
-function previewOf({ toolCall, subject }: Row): string {
-  if (subject !== null && "host" in subject) return `${subject.host}:${subject.port}`;
-  if (subject !== null && "message" in subject) return subject.message;
-  if (subject !== null && "per" in subject) return subject.per.toLowerCase();
-  const preview = toolCall?.inputPreview ?? "";
-  const [, first] = /^\{"(?:command|path)":"((?:[^"\\]|\\.)*)/.exec(preview) ?? [];
-  return first ?? preview;
-}

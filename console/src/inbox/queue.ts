@@ -157,3 +157,13 @@ export function neighbour<Line extends { readonly id: string }>(
   if (place < 0) return lines[0];
   return lines[place + step];
 }
+
+/** The object of a question in a few words: a host, a server's question, the scope of a budget, or the beginning of the input. */
+export function previewOf({ toolCall, subject }: Row): string {
+  if (subject !== null && "host" in subject) return `${subject.host}:${subject.port}`;
+  if (subject !== null && "message" in subject) return subject.message;
+  if (subject !== null && "per" in subject) return subject.per.toLowerCase();
+  const preview = toolCall?.inputPreview ?? "";
+  const [, first] = /^\{"(?:command|path)":"((?:[^"\\]|\\.)*)/.exec(preview) ?? [];
+  return first ?? preview;
+}

@@ -1,6 +1,9 @@
 import { useLingui } from "@lingui/react/macro";
+import { Link } from "@tanstack/react-router";
+import { visible } from "@triplane/client/command-lines";
 import type { ReactNode } from "react";
 import type { ApprovalKind, ApprovalState, Risk } from "../generated/documents.ts";
+import { previewOf, toolOf, type Row } from "./queue.ts";
 
 export function RiskBadge({ risk }: { readonly risk: Risk }): ReactNode {
   const { t } = useLingui();
@@ -42,4 +45,18 @@ export function useKindWords(): Readonly<Record<ApprovalKind, string | null>> {
     TOOL_INPUT: t`values`,
     OUTCOME_UNKNOWN: t`outcome?`,
   };
+}
+
+/** The action of a closed question in a table, which leads to the question. */
+export function ActionLink({ row }: { readonly row: Row }): ReactNode {
+  const kind = useKindWords()[row.kind];
+  return (
+    <>
+      <Link to="/inbox/$approvalId" params={{ approvalId: row.id }} search={{}}>
+        <code>{row.toolCall === null ? kind : toolOf(row)}</code>
+      </Link>{" "}
+      {kind === null || row.toolCall === null ? null : <span className="badge">{kind}</span>}{" "}
+      <code className="quiet">{visible(previewOf(row))}</code>
+    </>
+  );
 }

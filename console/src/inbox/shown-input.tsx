@@ -3,6 +3,7 @@ import { Trans } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
 import type { ReactNode } from "react";
 import { Diff } from "../calls/diff.tsx";
+import { flatView } from "../calls/flat-view.tsx";
 import { LongText } from "../calls/long-text.tsx";
 import { MarkedLines } from "../calls/marked-lines.tsx";
 import { OtherParameters } from "../calls/other-parameters.tsx";
@@ -25,11 +26,14 @@ export function ShownInput({ asked }: { readonly asked: Asked }): ReactNode {
     );
   const files = preview?.files ?? [];
   const hasLines = commandParts.length > 0;
-  const isPlain = !hasLines && files.length === 0;
+  const fields =
+    hasLines || files.length > 0 || host !== null ? null : flatView(asked.toolCall?.tool?.inputSchema ?? null, input);
+  const isPlain = !hasLines && files.length === 0 && fields === null;
   return (
     <>
       {question === null ? null : <p className="note">{visible(question.message)}</p>}
       {host === null ? null : <HostCalls host={host} />}
+      {fields}
       {hasLines ? <MarkedLines input={input} parts={commandParts} /> : null}
       {hasLines ? <OtherParameters input={input} parts={commandParts} /> : null}
       {files.map(({ path, diff }) => (
