@@ -1,9 +1,10 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { visible } from "@triplane/client/command-lines";
-import { useState, type ReactNode } from "react";
+import { useRef, useState, type ReactNode } from "react";
 import { useQuery } from "urql";
 import { FoundById } from "../calls/found-by-id.tsx";
+import { useRowKeys } from "../design/row-keys.ts";
 import { SearchField } from "../design/search-field.tsx";
 import { dollars, shortCount } from "../design/amounts.ts";
 import { Ago } from "../design/clock.tsx";
@@ -24,6 +25,8 @@ export function AgentsScreen(): ReactNode {
   const { rows, total, hasMore, problem, more } = useRoster(filters);
   const [{ data }] = useQuery({ query: TemplatesDocument });
   const [isNew, setNew] = useState(false);
+  const table = useRef<HTMLDivElement>(null);
+  useRowKeys(table);
   const may = useMay("CREATE_AGENTS");
   const set = (part: Readonly<Record<string, string>>): void => {
     const next = Object.fromEntries(Object.entries({ ...search, ...part }).filter(([, value]) => value !== ""));
@@ -81,7 +84,7 @@ export function AgentsScreen(): ReactNode {
           <h2>{Object.keys(search).length === 0 ? <Trans>No agent yet.</Trans> : <Trans>No agent passes the filters.</Trans>}</h2>
         </div>
       ) : (
-        <div className="table-scroll" tabIndex={0} role="group" aria-label={t`Agents`}>
+        <div className="table-scroll" ref={table} tabIndex={0} role="group" aria-label={t`Agents`}>
           <table className="agents">
             <thead>
               <tr>

@@ -2,6 +2,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { Trans } from "@lingui/react/macro";
 import { useRef, type ReactNode } from "react";
 import type { Pages } from "./pages.ts";
+import { useRowKeys } from "./row-keys.ts";
 import "./grid-table.css";
 
 const ROW_PX = 36;
@@ -32,6 +33,7 @@ export function GridTable<Row extends { readonly id: string }>({
 }): ReactNode {
   const { rows, total, hasMore, isReading, problem, more, again } = pages;
   const scroller = useRef<HTMLDivElement>(null);
+  useRowKeys(scroller);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,

@@ -1,10 +1,11 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { visible } from "@triplane/client/command-lines";
-import { useEffect, useState, type ReactNode } from "react";
+import { useEffect, useRef, useState, type ReactNode } from "react";
 import { Ago } from "../design/clock.tsx";
 import { More } from "../design/more.tsx";
 import { usePages, type Page } from "../design/pages.ts";
+import { useRowKeys } from "../design/row-keys.ts";
 import { TextFilter } from "../design/text-filter.tsx";
 import { HistoryDocument, type ApprovalFilter, type HistoryQuery } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
@@ -41,6 +42,8 @@ export function HistoryScreen(): ReactNode {
     void navigate({ search, replace: true });
   };
   const { rows } = pages;
+  const table = useRef<HTMLDivElement>(null);
+  useRowKeys(table);
   const words = { template: t`Template`, tool: t`Tool`, requester: t`For`, agent: t`Agent` };
   const names = FILTERS.filter((name) => name !== "agent" || filters.agent !== undefined);
   return (
@@ -76,7 +79,7 @@ export function HistoryScreen(): ReactNode {
           <h2>{names.some((name) => filters[name] !== undefined) ? t`No decision passes the filters.` : t`No decision yet.`}</h2>
         </div>
       ) : (
-        <div className="table-scroll" tabIndex={0} role="group" aria-label={t`History`}>
+        <div className="table-scroll" ref={table} tabIndex={0} role="group" aria-label={t`History`}>
           <table>
             <thead>
               <tr>

@@ -37,6 +37,18 @@ export function Frame(): ReactNode {
   return (
     <div className="frame">
       <header className="bar">
+        <a
+          href="#content"
+          className="skip"
+          onClick={(event) => {
+            event.preventDefault();
+            const content = document.querySelector("main");
+            content?.setAttribute("tabindex", "-1");
+            content?.focus();
+          }}
+        >
+          <Trans>To the content</Trans>
+        </a>
         <Link to="/inbox" search={{}} className="brand">
           <img src="/console/icon.svg" alt="" width="20" height="20" />
           <span>Triplane</span>
