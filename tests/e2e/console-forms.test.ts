@@ -146,26 +146,26 @@ withChromium(
     await page.getByText("Nothing waits for a decision.").waitFor();
     await open("/console/history");
     await page.getByRole("row").filter({ hasText: "pay" }).getByText("NL91").waitFor();
-  for (const screen of ["history", "audit", "audit?view=decisions"]) {
-    await open(`/console/${screen}`);
-    await page.getByRole("row").filter({ hasText: "pay" }).waitFor();
+    for (const screen of ["history", "audit", "audit?view=decisions"]) {
+      await open(`/console/${screen}`);
+      await page.getByRole("row").filter({ hasText: "pay" }).waitFor();
+      await page.keyboard.press("j");
+      await page.locator(":focus", { hasText: "pay" }).waitFor();
+    }
+    const second = await client.createAgent({ title: "Second" });
+    await open("/console/agents");
+    await page.getByRole("link", { name: "Second" }).waitFor();
     await page.keyboard.press("j");
-    await page.locator(":focus", { hasText: "pay" }).waitFor();
-  }
-  const second = await client.createAgent({ title: "Second" });
-  await open("/console/agents");
-  await page.getByRole("link", { name: "Second" }).waitFor();
-  await page.keyboard.press("j");
-  await page.locator("a:focus", { hasText: "Second" }).waitFor();
-  await page.keyboard.press("j");
-  await page.locator("a:focus").filter({ hasNotText: "Second" }).waitFor();
-  await page.keyboard.press("k");
-  await page.keyboard.press("Enter");
-  await page.waitForURL((url) => url.href.includes(second.id));
-  await page.getByRole("heading", { name: /Second/ }).waitFor();
-  await page.keyboard.press("Tab");
-  await page.getByRole("link", { name: "To the content" }).press("Enter");
-  await page.locator("main:focus").waitFor();
+    await page.locator("a:focus", { hasText: "Second" }).waitFor();
+    await page.keyboard.press("j");
+    await page.locator("a:focus").filter({ hasNotText: "Second" }).waitFor();
+    await page.keyboard.press("k");
+    await page.keyboard.press("Enter");
+    await page.waitForURL((url) => url.href.includes(second.id));
+    await page.getByRole("heading", { name: /Second/ }).waitFor();
+    await page.keyboard.press("Tab");
+    await page.getByRole("link", { name: "To the content" }).press("Enter");
+    await page.locator("main:focus").waitFor();
     expect(complaints).toEqual([]);
   },
 );
