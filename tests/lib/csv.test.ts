@@ -31,8 +31,9 @@ it("a table shows the commands of a terminal as escapes, and cuts long cells", (
   expect(lines).toEqual([
     `${"-".repeat(17)}  ---`,
     String.raw`\u001b[2Jx\u000ay    7`,
-    `${" ".repeat(17)}  -10`,
-    `a😀${" ".repeat(15)}    1`,
+    `NULL${" ".repeat(13)}  -10`,
+    // The picture is as wide as two letters.
+    `a😀${" ".repeat(14)}    1`,
   ]);
   expect(textTable(columns, [["x".repeat(300), "1"]])[2]).toBe(`${"x".repeat(200)}…  1`);
 });
