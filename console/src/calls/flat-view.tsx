@@ -41,7 +41,7 @@ function FieldShown({ field, text }: { readonly field: FormField; readonly text:
         ) : (
           <code className="words">{visible(text)}</code>
         )}
-        {description === null ? null : <small className="block quiet">{visible(description)}</small>}
+        {description === null ? null : <div className="small quiet">{visible(description)}</div>}
       </dd>
     </>
   );

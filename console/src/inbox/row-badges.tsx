@@ -53,7 +53,7 @@ export function ActionLink({ row }: { readonly row: Row }): ReactNode {
   return (
     <>
       <Link to="/inbox/$approvalId" params={{ approvalId: row.id }} search={{}}>
-        <code>{row.toolCall === null ? kind : toolOf(row)}</code>
+        <code>{row.toolCall === null && kind !== null ? kind : toolOf(row)}</code>
       </Link>{" "}
       {kind === null || row.toolCall === null ? null : <span className="badge">{kind}</span>}{" "}
       <code className="quiet">{visible(previewOf(row))}</code>
