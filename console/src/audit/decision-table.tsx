@@ -6,7 +6,7 @@ import { csvOf, saveFile } from "../design/csv.ts";
 import { GridTable, type Column } from "../design/grid-table.tsx";
 import { usePages } from "../design/pages.ts";
 import { AuditDecisionsDocument, type AuditDecisionsQuery } from "../generated/documents.ts";
-import { ActionLink } from "../inbox/row-badges.tsx";
+import { ActionLink } from "../calls/asked-action.tsx";
 import { ask } from "../session/ask.ts";
 import { nameOf, namesOf } from "../session/viewer.tsx";
 import { decisionFilter, type AuditSearch } from "./filters.ts";

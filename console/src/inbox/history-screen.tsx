@@ -11,7 +11,8 @@ import { HistoryDocument, type ApprovalFilter, type HistoryQuery } from "../gene
 import { ask } from "../session/ask.ts";
 import { nameOf } from "../session/viewer.tsx";
 import { FILTERS, type HistorySearch } from "./queue.ts";
-import { ActionLink, StateBadge } from "./row-badges.tsx";
+import { ActionLink } from "../calls/asked-action.tsx";
+import { StateBadge } from "./row-badges.tsx";
 import { useInbox } from "./store.ts";
 import "./inbox.css";
 

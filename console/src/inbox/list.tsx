@@ -7,8 +7,10 @@ import { namesOf } from "../session/viewer.tsx";
 import { BatchRow } from "./batches/batch-row.tsx";
 import type { Entry } from "./batches/entries.ts";
 import { isLost, useDeciding, type Deciding } from "./decisions.ts";
-import { previewOf, toolOf, type Row } from "./queue.ts";
-import { RiskBadge, useKindWords } from "./row-badges.tsx";
+import { useKindWords } from "../calls/asked-action.tsx";
+import { previewOf, toolOf } from "../calls/asked-words.ts";
+import type { Row } from "./queue.ts";
+import { RiskBadge } from "./row-badges.tsx";
 import type { Snooze } from "./snooze/snooze-times.ts";
 
 const ROW_PX = 62;

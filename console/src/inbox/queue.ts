@@ -1,4 +1,5 @@
 import { visible } from "@triplane/client/command-lines";
+import { toolOf } from "../calls/asked-words.ts";
 import type { InboxRowFragment } from "../generated/documents.ts";
 
 /** An open approval, as the list shows it. */
@@ -109,11 +110,6 @@ function contains(row: Row, words: string): boolean {
     .every((word) => text.includes(word.replace(/^#/, "")));
 }
 
-/** The tool of a row; for questions without a call their kind. */
-export function toolOf({ toolCall, kind }: Row): string {
-  return toolCall?.name ?? kind.toLowerCase();
-}
-
 /** A filter offers so many values. Others can stand in the address. */
 const MOST_CHOICES = 50;
 
@@ -156,14 +152,4 @@ export function neighbour<Line extends { readonly id: string }>(
   const place = lines.findIndex((line) => line.id === id);
   if (place < 0) return lines[0];
   return lines[place + step];
-}
-
-/** The object of a question in a few words: a host, a server's question, the scope of a budget, or the beginning of the input. */
-export function previewOf({ toolCall, subject }: Row): string {
-  if (subject !== null && "host" in subject) return `${subject.host}:${subject.port}`;
-  if (subject !== null && "message" in subject) return subject.message;
-  if (subject !== null && "per" in subject) return subject.per.toLowerCase();
-  const preview = toolCall?.inputPreview ?? "";
-  const [, first] = /^\{"(?:command|path)":"((?:[^"\\]|\\.)*)/.exec(preview) ?? [];
-  return first ?? preview;
 }

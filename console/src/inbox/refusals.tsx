@@ -4,7 +4,8 @@ import { visible } from "@triplane/client/command-lines";
 import type { ReactNode } from "react";
 import { nameOf, useViewer } from "../session/viewer.tsx";
 import { forgetRefusal, isLost, useDeciding, type Deciding } from "./decisions.ts";
-import { toolOf, type Filters, type Row } from "./queue.ts";
+import { toolOf } from "../calls/asked-words.ts";
+import type { Filters, Row } from "./queue.ts";
 import { StateBadge } from "./row-badges.tsx";
 import { forgetMissed, useInbox, type Closed } from "./store.ts";
 

@@ -3,7 +3,7 @@ import { visible } from "@triplane/client/command-lines";
 import { memo, type ReactNode } from "react";
 import { Ago } from "../../design/clock.tsx";
 import { namesOf } from "../../session/viewer.tsx";
-import { toolOf } from "../queue.ts";
+import { toolOf } from "../../calls/asked-words.ts";
 import { RiskBadge } from "../row-badges.tsx";
 import type { Batch } from "./entries.ts";
 import { compared, wholeInput } from "./shape.ts";
