@@ -25,7 +25,6 @@ import "./events/block.ts";
 import "./events/budget.ts";
 import "./approvals/delegation.ts";
 import "./events/event.ts";
-import "./events/deleted-agent.ts";
 import "./events/export.ts";
 import "./exports/export.ts";
 import "./events/done.ts";

@@ -22,7 +22,7 @@ function row(id: string, input: object | string, part: Partial<Row> = {}): Row {
       id: "agent-1",
       shortId: "agent-1",
       title: null,
-      workspace: "/work/test",
+      workspace: "/srv/test",
       template: { id: "t", templateId: "engineer" },
     },
     requestedBy: [],
@@ -72,7 +72,7 @@ describe("alike questions", () => {
   it("are of one folder: the same words do something else in another one", () => {
     const one = command("a", "rm -rf build");
     expect(areAlike(one, { ...one, id: "b" })).toBe(true);
-    expect(areAlike(one, { ...one, agent: { ...one.agent, workspace: "/work/production" } })).toBe(false);
+    expect(areAlike(one, { ...one, agent: { ...one.agent, workspace: "/srv/production" } })).toBe(false);
   });
 
   it("are never put together if a part is hidden: substitutions, quotes, line ends, and inputs that are cut", () => {

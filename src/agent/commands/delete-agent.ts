@@ -4,6 +4,7 @@ import type { ActorKind } from "../../db/generated/enums.ts";
 import { MOST_NAMED_AGENTS } from "../../events/tenant-event.ts";
 import { refused, accepted, type Result } from "../../lib/result.ts";
 import { actorRef, missingAbility, type Actor, type CommandRefusal, type Outcome } from "../actors/actor.ts";
+import { IS_IDLE } from "../waits/idle.ts";
 import { foldAudit, auditsBehind } from "../calls/audit/fold.ts";
 import type { AgentServices } from "../loop/scope.ts";
 import { findAgent } from "./find-agent.ts";
@@ -28,8 +29,7 @@ const READ: Statement<Tree, [agentId: string]> = {
       t."agentIds", t.messages, t.steps, t.unarchived, t.working, t.questions
     FROM agent r, LATERAL (SELECT array_agg(a.id ORDER BY a.created_at, a.id) AS "agentIds", sum(a.transcript_length)::float8 AS messages, sum(a.step_count)::float8 AS steps,
         (count(*) FILTER (WHERE a.archived_at IS NULL))::int AS unarchived,
-        (count(*) FILTER (WHERE a.state <> 'READY' OR a.runnable_at IS NOT NULL OR a.retry_turn IS NOT NULL OR a.lease_until >= policy_time()
-          OR EXISTS (SELECT FROM shell s WHERE s.agent_id = a.id AND s.state = 'RUNNING')
+        (count(*) FILTER (WHERE NOT (${IS_IDLE})
           OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL)))::int AS working,
         (SELECT count(*)::int FROM approval p WHERE p.agent_id IN (SELECT id FROM tree) AND p.state = 'PENDING') AS questions FROM tree a) t
     WHERE r.id = $1`,

@@ -191,6 +191,25 @@ eventType("ACCESS_TOKEN_REVOKED").implement({
   interfaces: [TimelineEvent, TenantEvent, AccessTokenEvent],
 });
 
+eventType("AGENT_DELETED").implement({
+  description:
+    "An administrator deleted an agent, with those below it. They have no readers from now on, and their events leave the log. Cursors stay valid.",
+  interfaces: [TimelineEvent, TenantEvent],
+  fields: (t) => ({
+    deletedAgentId: t.id({
+      description: "`id` that the agent had.",
+      resolve: ({ body }) => globalId("Agent", body.deletedAgentId),
+    }),
+    deletedAgentIds: t.idList({
+      description: "`id` of each deleted agent, that one included; at most 500.",
+      resolve: ({ body }) => body.agentIds.map((id) => globalId("Agent", id)),
+    }),
+    agentCount: t.int({ description: "Number of deleted agents.", resolve: ({ body }) => body.agentCount }),
+    messageCount: t.int({ description: "Number of messages in their conversations.", resolve: ({ body }) => body.messageCount }),
+    stepCount: t.int({ description: "Number of their steps.", resolve: ({ body }) => body.stepCount }),
+  }),
+});
+
 const ConfigurationChange = builder.objectRef<Change>("ConfigurationChange").implement({
   description: "A part of the configuration that differs from the last known one.",
   fields: (t) => ({

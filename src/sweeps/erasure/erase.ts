@@ -2,7 +2,7 @@ import type { Sql, Statement } from "../../db/sql.ts";
 import { ERASED_CONTENTS, erasedPayload, kindsWith, type ErasedContent } from "./erased-payload.ts";
 import type { EventKind } from "../../events/event.ts";
 import { deliveredUpTo, type KnownConsumer, type RetentionPolicy, type RetentionRun } from "../../events/retention.ts";
-import { IS_IDLE, LOCKED_IDLE } from "./idle.ts";
+import { IS_IDLE, LOCKED_IDLE } from "../../agent/waits/idle.ts";
 import { countStatement, ERASES, READ_BOUND, ROWS, type EraseValues } from "./row-contents.ts";
 
 /** The agents of one look, and the events of one statement. */

@@ -1,6 +1,6 @@
 import type { Statement } from "../../db/sql.ts";
 import type { ErasedContent } from "./erased-payload.ts";
-import { LOCKED_IDLE } from "./idle.ts";
+import { LOCKED_IDLE } from "../../agent/waits/idle.ts";
 
 /** The rows of one statement. */
 export const ROWS = 500;

@@ -1,3 +1,4 @@
+import { durationText } from "../../design/time.ts";
 import type { ChartBucketFragment } from "../../generated/documents.ts";
 
 /** Colours of the design tokens that series have. */
@@ -45,6 +46,26 @@ export function valuesOf<Figures>(
     const figures = series?.[index];
     return figures === undefined ? without : value(figures);
   });
+}
+
+/** The curves of p50 and p95 of a time, with their columns. */
+export function timeCurves<Figures>(
+  buckets: readonly unknown[],
+  series: readonly Figures[] | undefined,
+  time: (figures: Figures) => { readonly p50: number | null; readonly p95: number | null },
+): Pick<ChartContent, "series" | "columns"> {
+  const halves = valuesOf(buckets, series, (figures) => time(figures).p50, null);
+  const most = valuesOf(buckets, series, (figures) => time(figures).p95, null);
+  return {
+    series: [
+      { name: "p50", tone: "series-1", shape: "line", values: halves },
+      { name: "p95", tone: "series-2", shape: "dashed", values: most },
+    ],
+    columns: [
+      { name: "p50", values: halves, text: durationText },
+      { name: "p95", values: most, text: durationText },
+    ],
+  };
 }
 
 /** The heights at which stacked bars end: each value with those before it. */

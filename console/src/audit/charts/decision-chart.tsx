@@ -4,7 +4,7 @@ import { durationText } from "../../design/time.ts";
 import { ChartDecisionsDocument, type ApprovalFilter, type ChartDecisionsQuery } from "../../generated/documents.ts";
 import { useAmounts } from "./amounts.ts";
 import { Chart, type ChartSetting } from "./chart.tsx";
-import { valuesOf, type ChartContent } from "./content.ts";
+import { timeCurves, valuesOf, type ChartContent } from "./content.ts";
 import { useReading } from "./reading.ts";
 
 /** The times from a request to its decision. */
@@ -24,17 +24,12 @@ export function DecisionChart({
     const { p50, p95 } = total.decisionMs;
     if (p50 === null || p95 === null) return null;
     const series = groups[0]?.series;
-    const halves = valuesOf(buckets, series, ({ decisionMs }) => decisionMs.p50, null);
-    const most = valuesOf(buckets, series, ({ decisionMs }) => decisionMs.p95, null);
+    const curves = timeCurves(buckets, series, ({ decisionMs }) => decisionMs);
     return {
       buckets,
-      series: [
-        { name: "p50", tone: "series-1", shape: "line", values: halves },
-        { name: "p95", tone: "series-2", shape: "dashed", values: most },
-      ],
+      series: curves.series,
       columns: [
-        { name: "p50", values: halves, text: durationText },
-        { name: "p95", values: most, text: durationText },
+        ...curves.columns,
         { name: t`Decided`, values: valuesOf(buckets, series, ({ decided }) => decided, 0), text: count },
       ],
       summary: t`p50 ${durationText(p50)}, p95 ${durationText(p95)} of ${count(total.decided)} decided approvals`,

@@ -5,7 +5,7 @@ import { ChartTurnsDocument, type ChartTurnsQuery, type DoneReason, type TurnFil
 import { useReasonWords } from "../../calls/turn-ends.ts";
 import { useAmounts } from "./amounts.ts";
 import { Chart, type ChartSetting } from "./chart.tsx";
-import { valuesOf, type ChartContent, type Tone } from "./content.ts";
+import { timeCurves, valuesOf, type ChartContent, type Tone } from "./content.ts";
 import { useReading } from "./reading.ts";
 
 /** The reasons in the order of their bars; null is a turn that has not ended. */
@@ -53,17 +53,12 @@ export function TurnCharts({
     const { p50, p95 } = total.durationMs;
     if (p50 === null || p95 === null) return null;
     const series = groups[0]?.series;
-    const halves = valuesOf(buckets, series, ({ durationMs }) => durationMs.p50, null);
-    const most = valuesOf(buckets, series, ({ durationMs }) => durationMs.p95, null);
+    const curves = timeCurves(buckets, series, ({ durationMs }) => durationMs);
     return {
       buckets,
-      series: [
-        { name: "p50", tone: "series-1", shape: "line", values: halves },
-        { name: "p95", tone: "series-2", shape: "dashed", values: most },
-      ],
+      series: curves.series,
       columns: [
-        { name: "p50", values: halves, text: durationText },
-        { name: "p95", values: most, text: durationText },
+        ...curves.columns,
         { name: t`Ended turns`, values: valuesOf(buckets, series, ({ durationMs }) => durationMs.count, 0), text: count },
       ],
       summary: t`p50 ${durationText(p50)}, p95 ${durationText(p95)} of ${count(total.durationMs.count)} ended turns`,
