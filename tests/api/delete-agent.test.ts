@@ -98,6 +98,22 @@ it("only administrators delete, and only the archived first agent of a tree that
   expect(await codes(client, id)).toEqual(["NOT_FOUND"]);
 });
 
+it("a deletion waits for the server that has an idle agent, and refuses at once what is at work", async () => {
+  const { client, sql } = await server(await testDatabaseUrl());
+  const id = await archived(client);
+  const change = (of: string, to: string) =>
+    sql.query({ name: "", text: `UPDATE agent SET ${to} WHERE id = $1` }, [rowId("Agent", of) ?? ""]);
+  await change(id, "lease_owner = 'another', lease_until = policy_time() + interval '2 s'");
+  await deleted(client, id);
+
+  const working = await archived(client);
+  await change(working, "state = 'WORKING'");
+  const since = performance.now();
+  const { deleteAgent } = await client.get(DeleteAgentDocument, { input: { agentId: working } });
+  expect(deleteAgent.userErrors.map(({ code }) => code)).toEqual(["AT_WORK"]);
+  expect(performance.now() - since).toBeLessThan(5_000);
+});
+
 it("readers of others get all of theirs, from any cursor, before, between and after the removal; groups stay", async () => {
   const url = await testDatabaseUrl();
   const [{ client, sql }, other] = [await server(url), await server(url)];

@@ -19,18 +19,24 @@ type Tree = {
   readonly steps: number;
   readonly unarchived: number;
   readonly working: number;
+  /** Those of them that only wait until their server lets them go. */
+  readonly leaving: number;
   readonly questions: number;
 };
+
+const HAS_UNREAD =
+  "EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL)";
 
 const READ: Statement<Tree, [agentId: string]> = {
   name: "read_tree_to_delete",
   text: `WITH tree AS (SELECT a.* FROM agent r JOIN agent a ON a.tenant = r.tenant AND (a.id = r.id OR a.root_id = r.id) WHERE r.id = $1)
     SELECT r.parent_id AS "parentId", r.template_id AS "templateId", r.created_by AS "createdBy", r.created_by_kind AS "createdByKind",
-      t."agentIds", t.messages, t.steps, t.unarchived, t.working, t.questions
+      t."agentIds", t.messages, t.steps, t.unarchived, t.working, t.leaving, t.questions
     FROM agent r, LATERAL (SELECT array_agg(a.id ORDER BY a.created_at, a.id) AS "agentIds", sum(a.transcript_length)::float8 AS messages, sum(a.step_count)::float8 AS steps,
         (count(*) FILTER (WHERE a.archived_at IS NULL))::int AS unarchived,
-        (count(*) FILTER (WHERE NOT (${IS_IDLE})
-          OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL)))::int AS working,
+        (count(*) FILTER (WHERE NOT (${IS_IDLE}) OR ${HAS_UNREAD}))::int AS working,
+        (count(*) FILTER (WHERE NOT (${IS_IDLE}) AND a.state = 'READY' AND a.retry_turn IS NULL AND NOT ${HAS_UNREAD}
+          AND NOT EXISTS (SELECT FROM shell s WHERE s.agent_id = a.id AND s.state = 'RUNNING')))::int AS leaving,
         (SELECT count(*)::int FROM approval p WHERE p.agent_id IN (SELECT id FROM tree) AND p.state = 'PENDING') AS questions FROM tree a) t
     WHERE r.id = $1`,
 };
@@ -38,6 +44,8 @@ const READ: Statement<Tree, [agentId: string]> = {
 /** The tries of a commit that found the tree otherwise, or the audit behind. */
 const TRIES = 10;
 const AGAIN_MS = 100;
+/** The longest that a server may take to let go an agent that has nothing to do, in ms: one that died keeps its lease. */
+const LEAVING_MS = 10_000;
 /** The chunks by which the audit is brought to the end of the log between two tries. */
 const CHUNKS = 50;
 
@@ -52,17 +60,17 @@ export async function deleteAgent(
 ): Promise<Result<Outcome, CommandRefusal>> {
   const missing = missingAbility(actor, "DELETE_AGENTS");
   if (missing !== null) return refused(missing);
+  const leftBy = performance.now() + LEAVING_MS;
   for (let tries = 0; tries < TRIES; tries += 1) {
     const found = await findAgent(sql, actor, agentId);
     if (!found.ok) return found;
-    const [tree] = await sql.query(READ, [agentId]);
+    let [tree] = await sql.query(READ, [agentId]);
+    while (tree !== undefined && onlyLeaves(tree) && performance.now() < leftBy) {
+      await delay(AGAIN_MS);
+      [tree] = await sql.query(READ, [agentId]);
+    }
     if (tree === undefined) continue;
     const problem = problemOf(tree);
-    if (problem?.code === "AT_WORK" && tree.questions === 0 && tries < TRIES - 1) {
-      // The server that had an agent may be about to let it go.
-      await delay(AGAIN_MS);
-      continue;
-    }
     if (problem !== null) return refused({ ...problem, field: ["agentId"] });
     await auditsBehind(sql);
     for (let chunk = 0; chunk < CHUNKS && !(await foldAudit(sql, actor.tenant)); chunk += 1);
@@ -90,6 +98,11 @@ export async function deleteAgent(
     field: null,
     message: "the audit has not seen all events of the agent yet: try again in a minute",
   });
+}
+
+/** True if nothing stands against the deletion but a server that has not let an agent go yet. */
+function onlyLeaves(tree: Tree): boolean {
+  return tree.leaving > 0 && problemOf({ ...tree, working: tree.working - tree.leaving }) === null;
 }
 
 function problemOf({ parentId, unarchived, working, questions }: Tree): Pick<CommandRefusal, "code" | "message"> | null {
