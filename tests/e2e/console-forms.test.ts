@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { defineTool, Type } from "../../src/triplane.ts";
 import { PRICE, spends } from "../support/budgets.ts";
 import { connect } from "../support/client.ts";
-import { axeViolations, consolePage, signInByKeyboard } from "../support/console-page.ts";
+import { axeViolations, consolePage, signInByKeyboard, untilSeen } from "../support/console-page.ts";
 import { withChromium } from "../support/example-app.ts";
 import { playedModel } from "../support/models.ts";
 import { ACTORS, ask, SCRIPT } from "../support/office.ts";
@@ -20,6 +20,7 @@ withChromium("console: a budget is raised by keyboard alone, and the focus stays
   await open("/console");
   const usd = page.getByLabel("Raise to (US dollars)");
   await usd.waitFor();
+  await untilSeen(page);
   await page.keyboard.press("e");
   expect(await usd.evaluate((field) => field === field.ownerDocument.activeElement)).toBe(true);
   await page.keyboard.press("ControlOrMeta+a");
