@@ -5,6 +5,7 @@ import {
   isObjectType,
   isRequiredArgument,
   type GraphQLField,
+  type GraphQLInterfaceType,
   type GraphQLObjectType,
 } from "graphql";
 import { schema } from "../../src/schema/index.ts";
@@ -16,17 +17,29 @@ export const eventTypes = isInterfaceType(event) ? schema.getPossibleTypes(event
 
 /**
  * A document that selects every field of every kind of event, and so many levels of the objects below them. An object below
- * is a fragment, as clients write it: the validation compares fields of equal fragments once.
+ * is a fragment, as clients write it. Fields that all kinds have stand once, or at each kind.
  */
-export function everyFieldOfEveryKind(levels: number): string {
+export function everyFieldOfEveryKind(levels: number, common: "once" | "at each" = "at each"): string {
+  if (!isInterfaceType(event)) throw new Error("the contract has events");
   const fragments = new Map<string, string>();
-  const kinds = eventTypes.map((type) => `... on ${type.name} { ${selection(type, levels, fragments)} }`);
-  return [`{ timeline { events { ${kinds.join("\n")} } } }`, ...fragments.values()].join("\n");
+  const shared = common === "once" ? selection(event, levels, fragments) : "";
+  const leftOut = new Set(common === "once" ? Object.keys(event.getFields()) : []);
+  const kinds = eventTypes.flatMap((type) => {
+    const own = selection(type, levels, fragments, leftOut);
+    return own === "" ? [] : [`... on ${type.name} { ${own} }`];
+  });
+  return [`{ timeline { events { ${[shared, ...kinds].join("\n")} } } }`, ...fragments.values()].join("\n");
 }
 
-/** All fields of an object, with those of the objects below it. */
-function selection(type: GraphQLObjectType, depth: number, fragments: Map<string, string>): string {
+/** All fields of a type but the left out, with those of the objects below it. */
+function selection(
+  type: GraphQLObjectType | GraphQLInterfaceType,
+  depth: number,
+  fragments: Map<string, string>,
+  leftOut: ReadonlySet<string> = new Set(),
+): string {
   return Object.values(type.getFields())
+    .filter(({ name }) => !leftOut.has(name))
     .map((field) => {
       const named = getNamedType(field.type);
       if (isLeafType(named)) return field.name;
