@@ -254,7 +254,7 @@ withChromium(
   },
 );
 
-withChromium("console: an agent is archived, found again and restored, by keyboard", { timeout: 240_000 }, async () => {
+withChromium("console: an agent is archived, found again and restored, by keyboard", { timeout: 120_000 }, async () => {
   const { app, page, complaints, open } = await consolePage({ script: SCRIPT });
   const client = connect(app.url);
   const { id } = await client.createAgent({ title: "Old work" });

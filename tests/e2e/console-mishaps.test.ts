@@ -45,7 +45,7 @@ function clickOnceShown(page: Page, text: string): Promise<void> {
   );
 }
 
-withChromium("console: a double click answers one question, however slow it is", { timeout: 240_000 }, async () => {
+withChromium("console: a double click answers one question, however slow it is", { timeout: 120_000 }, async () => {
   const { app, page, complaints } = await consolePage(OFFICE);
   const anna = connect(app.url, "anna-token");
   for (const name of ["a", "b"]) await ask(anna, `write ${name}.txt`);
@@ -69,7 +69,7 @@ withChromium("console: a double click answers one question, however slow it is",
   expect(complaints).toEqual([]);
 });
 
-withChromium("console: a click that was meant for a question allows no batch", { timeout: 240_000 }, async () => {
+withChromium("console: a click that was meant for a question allows no batch", { timeout: 120_000 }, async () => {
   const { app, page, complaints } = await consolePage(OFFICE);
   const anna = connect(app.url, "anna-token");
   await ask(anna, "write first/x.txt");
@@ -88,7 +88,7 @@ withChromium("console: a click that was meant for a question allows no batch", {
   expect(complaints).toEqual([]);
 });
 
-withChromium("console: a double click makes one export", { timeout: 240_000 }, async () => {
+withChromium("console: a double click makes one export", { timeout: 120_000 }, async () => {
   const { app, page, complaints } = await consolePage(OFFICE);
   await connect(app.url, "anna-token").createAgent();
   await signInByKeyboard(page, app, "ada-token", "/console/audit?view=exports&what=EVENTS");
@@ -103,7 +103,7 @@ withChromium("console: a double click makes one export", { timeout: 240_000 }, a
 
 withChromium(
   "console: a decision that the end of a session has cut off is told after the sign-in",
-  { timeout: 240_000 },
+  { timeout: 120_000 },
   async () => {
     const { app, page } = await consolePage(OFFICE);
     const anna = connect(app.url, "anna-token");
@@ -143,7 +143,7 @@ withChromium(
   },
 );
 
-withChromium("console: news keep the selected text, and back keeps the filters", { timeout: 240_000 }, async () => {
+withChromium("console: news keep the selected text, and back keeps the filters", { timeout: 120_000 }, async () => {
   const { app, page, complaints, open } = await consolePage(OFFICE);
   const anna = connect(app.url, "anna-token");
   const { agent, approvalId } = await ask(anna, "write a.txt");
@@ -180,7 +180,7 @@ withChromium("console: news keep the selected text, and back keeps the filters",
   expect(complaints).toEqual([]);
 });
 
-withChromium("console: news leave a reader of the history where they are", { timeout: 240_000 }, async () => {
+withChromium("console: news leave a reader of the history where they are", { timeout: 120_000 }, async () => {
   const url = await testDatabaseUrl();
   const { app, page, complaints, open } = await consolePage({
     script: SCRIPT,

@@ -57,7 +57,7 @@ withChromium("console: an administrator ends a session, whose page shows the for
 
 withChromium(
   "console: a rule is stored, seen with its use, and revoked; the audit has the call",
-  { timeout: 180_000 },
+  { timeout: 60_000 },
   async () => {
     const console = await consolePage(OFFICE);
     const { app, page, open } = console;

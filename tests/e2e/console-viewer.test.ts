@@ -24,7 +24,7 @@ async function controlsOf(page: Page): Promise<readonly string[]> {
 const READING =
   /^(?:input\b.*|textarea \{[^]*|button (?:← Inbox|[0-9a-f]{8}|Agents below it|The model's request|Shorter times|CSV of the shown rows|fs_write|\d+\.\d+|Read again|Make the file|Simulate on recorded calls|New token|End))$/;
 
-withChromium("console: a viewer finds no control that acts, on any screen", { timeout: 240_000 }, async () => {
+withChromium("console: a viewer finds no control that acts, on any screen", { timeout: 120_000 }, async () => {
   const { app, page, complaints, open } = await consolePage({
     config: ACTORS,
     script: SCRIPT,
