@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { chromium, type Page } from "playwright-core";
+import { chromium, type Browser, type Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -9,10 +9,12 @@ const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/go
 /** The Chromium of this machine; CHROMIUM_PATH names another one. Null if there is none. */
 export const chromiumPath = process.env["CHROMIUM_PATH"] ?? CHROMIUM.find((path) => existsSync(path)) ?? null;
 
-/** A page of a browser of the test's own. What the page logs as an error fails the test. */
-export async function openPage(): Promise<{ readonly page: Page; readonly complaints: string[] }> {
+/** The browser of all tests of this process, which ends it. */
+let running: Promise<Browser> | null = null;
+
+function launched(): Promise<Browser> {
   if (chromiumPath === null) throw new Error("there is no Chromium: install Debian's package chromium, or set CHROMIUM_PATH");
-  const browser = await chromium.launch({
+  return chromium.launch({
     executablePath: chromiumPath,
     args: [
       "--no-sandbox",
@@ -23,7 +25,16 @@ export async function openPage(): Promise<{ readonly page: Page; readonly compla
       "--disable-sync",
     ],
   });
-  onTestFinished(() => browser.close());
+}
+
+/**
+ * A page with storage, cookies and cache of its own, which go with all other pages when the test ends. What the page logs
+ * as an error fails the test.
+ */
+export async function openPage(): Promise<{ readonly page: Page; readonly complaints: string[] }> {
+  if (running === null || !(await running).isConnected()) running = launched();
+  const browser = await running;
+  onTestFinished(async () => void (await Promise.all(browser.contexts().map((context) => context.close()))));
   const page = await browser.newPage({ viewport: { width: 900, height: 900 } });
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(error.message));
