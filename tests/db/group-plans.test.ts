@@ -65,7 +65,7 @@ const GROUPED = { edges: EDGES, most: 50, hasTotal: true } as const;
 const byCalls = {
   ...GROUPED,
   order: { measure: "CALLS", direction: "desc" },
-  percentiles: { duration: true, waited: true },
+  times: { duration: "PERCENTILES", waited: "PERCENTILES" },
 } as const;
 const times = { percentiles: { duration: true, waited: true, firstToken: true } } as const;
 const bySteps = { ...GROUPED, order: { measure: "STEPS", direction: "desc" }, ...times } as const;

@@ -34,7 +34,7 @@ export async function ruleYields(
       edges: null,
       order: { measure: "CALLS", direction: "desc" },
       most: MOST_GROUPS,
-      percentiles: { duration: false, waited: false },
+      times: { duration: "MEAN", waited: "MEAN" },
       hasTotal: false,
     })),
     matches: withMatches ? await matchesOfRules(reads, { tenant: context.tenant, templateId, from, to }, permission) : null,

@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from "graphql";
 import type { CallDimension } from "../../agent/calls/audit/groups/dimensions.ts";
-import type { CallFigures, CallMeasure } from "../../agent/calls/audit/groups/figures.ts";
+import type { CallFigures, CallMeasure, CallTimes } from "../../agent/calls/audit/groups/figures.ts";
 import { callGroups, type CallGroup, type CallGrouping } from "../../agent/calls/audit/groups/groups.ts";
 import { snapshotCursor } from "../agent.ts";
 import { checkPage } from "../connection.ts";
@@ -26,7 +26,7 @@ export type CallGroupsAnswer = {
   readonly asOf: string;
 };
 
-const DURATION_PERCENTILES = new Set<CallMeasure>(["DURATION_P50", "DURATION_P95", "DURATION_P99"]);
+const PERCENTILES = ["P50", "P90", "P95", "P99"];
 
 /** The calls that the actor may see, in groups. Only selected figures are computed. */
 export async function toolCallGroups(
@@ -41,16 +41,18 @@ export async function toolCallGroups(
   const read = readRange(range, most, now);
   const { measure, direction } = orderBy ?? { measure: "CALLS", direction: "DESC" };
   const selected = selectedBelow(info);
-  const hasPercentiles = ["p50", "p90", "p95", "p99"].some((name) => selected.has(name));
+  const hasPercentiles = PERCENTILES.some((name) => selected.has(name.toLowerCase()));
+  const needed = (field: string, measures: string): CallTimes["duration"] => {
+    const [isSelected, isMeasured] = [selected.has(field), measure.startsWith(measures)];
+    if ((isSelected && hasPercentiles) || (isMeasured && PERCENTILES.some((name) => measure.endsWith(name)))) return "PERCENTILES";
+    return isSelected || isMeasured ? "MEAN" : "NONE";
+  };
   const grouping: CallGrouping = {
     by: [...new Set(by)],
     edges: selected.has("series") ? read.edges : null,
     order: { measure, direction: direction === "ASC" ? "asc" : "desc" },
     most,
-    percentiles: {
-      duration: DURATION_PERCENTILES.has(measure) || (hasPercentiles && selected.has("durationMs")),
-      waited: measure === "WAITED_P95" || (hasPercentiles && selected.has("waitedMs")),
-    },
+    times: { duration: needed("durationMs", "DURATION_"), waited: needed("waitedMs", "WAITED_") },
     hasTotal: selected.has("total"),
   };
   const within = auditFilter(context, filter ?? {});

@@ -328,6 +328,19 @@ describe.each([
     expect(await sorted("FAILURE_RATE", "DESC", 1)).toEqual([[two], 3, 5]);
   });
 
+  it.for(["DURATION_MEAN", "DURATION_P50", "DURATION_P99", "WAITED_MEAN", "WAITED_P95"])(
+    "are sorted by %s also if the answer has no times",
+    async (measure) => {
+      const { vera } = await audited(CALLS, { isFolded });
+      const query = `{ toolCallGroups(by: [TOOL], orderBy: { measure: ${measure}, direction: DESC }) { groups { tool figures { calls } } } }`;
+      const { data } = await vera.post<{ toolCallGroups: { groups: readonly object[] } }>({ query });
+      expect(data?.toolCallGroups.groups).toEqual([
+        { tool: "shell", figures: { calls: 3 } },
+        { tool: "fs_read", figures: { calls: 2 } },
+      ]);
+    },
+  );
+
   it("of no dimension are one group, also of no calls", async () => {
     const { vera } = await audited(CALLS, { isFolded });
     const range = { from: "2026-03-02T00:00:00Z", to: "2026-03-03T00:00:00Z" };

@@ -282,7 +282,7 @@ async function groupedCounts(sql: Sql, filter: AuditFilter): Promise<readonly st
     edges: HALVES,
     order: { measure: "CALLS", direction: "desc" },
     most: 1_000,
-    percentiles: { duration: true, waited: false },
+    times: { duration: "PERCENTILES", waited: "NONE" },
     hasTotal: true,
   });
   const lines = groups.map(({ key, figures, series }) => {

@@ -215,7 +215,7 @@ it(
           edges,
           order: { measure: "CALLS", direction: "desc" },
           most: 10,
-          percentiles: { duration: true, waited: true },
+          times: { duration: "PERCENTILES", waited: "PERCENTILES" },
           hasTotal: true,
         } as const;
         // No counter distinguishes people.

@@ -4,7 +4,7 @@ import type { GroupedSource, Grouping } from "../../../../db/groups/grouped-rows
 import { countersOf, QUARTERS, uncounted } from "../counts.ts";
 import { BEHIND, conditions, CURRENT, type AuditFilter, type Parameters } from "../rows.ts";
 import { CALL_DIMENSIONS, type CallDimension } from "./dimensions.ts";
-import { CALL_MEASURES, ENDED, type CallFigures, type CallMeasure, type Percentiles } from "./figures.ts";
+import { CALL_MEASURES, ENDED, type CallFigures, type CallMeasure, type CallTimes } from "./figures.ts";
 
 const COUNTED_DIMENSIONS = new Set<CallDimension>(["TOOL", "TEMPLATE", "STATE", "VERDICT"]);
 
@@ -19,12 +19,10 @@ const whole = (name: string, ofCall: string, ofCounter: string): Added => {
 };
 const sum = (name: string, ofCall: string, ofCounter: string): Added => ({ name, ofCall, ofCounter, total: `sum(${name})` });
 const most = (name: string, ofCall: string, ofCounter: string): Added => ({ name, ofCall, ofCounter, total: `max(${name})` });
-const unread = (name: string): Added => {
-  return { name, ofCall: "NULL::numeric", ofCounter: "NULL::numeric", total: "NULL::numeric" };
-};
+const unread = (name: string, value = "NULL::numeric"): Added => ({ name, ofCall: value, ofCounter: value, total: value });
 
-/** Counted calls have ended. Classes are read only if the answer needs them. */
-function added({ duration, waited }: Percentiles): readonly Added[] {
+/** Counted calls have ended. Times and their classes are read only if the answer needs them. */
+function added({ duration, waited }: CallTimes): readonly Added[] {
   const ran = "CASE WHEN has_run THEN duration_ms END";
   return [
     whole("calls", "true", "calls"),
@@ -34,14 +32,25 @@ function added({ duration, waited }: Percentiles): readonly Added[] {
     whole("asked", "verdict IS NOT DISTINCT FROM 'ask'", "CASE WHEN verdict = 'ask' THEN calls ELSE 0 END"),
     whole("executed", "has_run", "executed"),
     most("last_at", "created_at", "last_at"),
-    whole("duration_count", `${ran} IS NOT NULL`, "timed"),
-    sum("duration_sum", ran, "sum_ms"),
-    most("duration_most", ran, "most_ms"),
-    duration ? sum("duration_classes", classSql(ran), "durations") : unread("duration_classes"),
-    whole("waited_count", "waited_ms IS NOT NULL", "waited"),
-    sum("waited_sum", "waited_ms", "waited_ms"),
-    most("waited_most", "waited_ms", "most_waited_ms"),
-    waited ? sum("waited_classes", classSql("waited_ms"), "waits") : unread("waited_classes"),
+    ...times("duration", duration, ran, { count: "timed", sum: "sum_ms", most: "most_ms", classes: "durations" }),
+    ...times("waited", waited, "waited_ms", { count: "waited", sum: "waited_ms", most: "most_waited_ms", classes: "waits" }),
+  ];
+}
+
+function times(
+  name: "duration" | "waited",
+  needed: CallTimes["duration"],
+  ofCall: string,
+  ofCounter: { readonly [Part in "count" | "sum" | "most" | "classes"]: string },
+): readonly Added[] {
+  const classes = `${name}_classes`;
+  if (needed === "NONE")
+    return [unread(`${name}_count`, "0"), unread(`${name}_sum`), unread(`${name}_most`), unread(classes)];
+  return [
+    whole(`${name}_count`, `${ofCall} IS NOT NULL`, ofCounter.count),
+    sum(`${name}_sum`, ofCall, ofCounter.sum),
+    most(`${name}_most`, ofCall, ofCounter.most),
+    needed === "PERCENTILES" ? sum(classes, classSql(ofCall), ofCounter.classes) : unread(classes),
   ];
 }
 
@@ -90,7 +99,7 @@ const MEASURES: Readonly<Record<CallMeasure, string>> = {
  */
 export function fromCounters(
   filter: AuditFilter,
-  { by, edges, percentiles }: Grouping<CallDimension, CallMeasure> & { readonly percentiles: Percentiles },
+  { by, edges, times: needed }: Grouping<CallDimension, CallMeasure> & { readonly times: CallTimes },
   parameters: Parameters,
 ): GroupedSource<CallDimension, CallMeasure> | null {
   const isOfQuarters = (edges ?? []).slice(1, -1).every((edge) => edge % QUARTERS.ms === 0);
@@ -98,7 +107,7 @@ export function fromCounters(
   const counters = countersOf(filter, parameters, QUARTERS);
   if (counters === null) return null;
   const where = conditions(filter, parameters);
-  const columns = added(percentiles);
+  const columns = added(needed);
   const ofCall = `${KEYS}, ${columns.map(({ name, ofCall: sql }) => `${sql} AS ${name}`).join(", ")}`;
   const ofCounter = `${KEYS_OF_COUNTER}, ${columns.map(({ name, ofCounter: sql }) => `${sql} AS ${name}`).join(", ")}`;
   const names = columns.map(({ name }) => name);

@@ -35,16 +35,16 @@ export const NO_CALLS: CallFigures = {
   waited: NO_TIMES,
 };
 
-/** The percentiles that one answer needs: each sorts all of its times. */
-export type Percentiles = { readonly duration: boolean; readonly waited: boolean };
+/** The times that one answer needs. Percentiles of rows sort all times; sums of counters take half of a query. */
+export type CallTimes = { readonly [Of in "duration" | "waited"]: "NONE" | "MEAN" | "PERCENTILES" };
 
 export const ENDED = "state IN ('COMPLETED', 'FAILED', 'DENIED', 'SEALED')";
 
 /** The aggregates of the figures, over rows of `audit_call`. */
-export function figuresSql(percentiles: Percentiles): string {
+export function figuresSql({ duration, waited }: CallTimes): string {
   return `count(*)::int AS calls, (count(*) FILTER (WHERE ${ENDED}))::int AS ended, (count(*) FILTER (WHERE state = 'FAILED'))::int AS failed,
       (count(*) FILTER (WHERE state = 'DENIED'))::int AS denied, (count(*) FILTER (WHERE verdict = 'ask'))::int AS asked, (count(*) FILTER (WHERE has_run))::int AS executed,
-      max(created_at) AS last_at, ${timesSql("duration", "duration_ms", "has_run", percentiles.duration)}, ${timesSql("waited", "waited_ms", "true", percentiles.waited)}`;
+      max(created_at) AS last_at, ${timesSql("duration", "duration_ms", "has_run", duration === "PERCENTILES")}, ${timesSql("waited", "waited_ms", "true", waited === "PERCENTILES")}`;
 }
 
 export const FIGURE_NAMES = [

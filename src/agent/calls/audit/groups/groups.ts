@@ -20,12 +20,12 @@ import {
   NO_CALLS,
   type CallFigures,
   type CallMeasure,
+  type CallTimes,
   type FiguresRow,
-  type Percentiles,
 } from "./figures.ts";
 
 /** A request for groups of calls. */
-export type CallGrouping = Grouping<CallDimension, CallMeasure> & { readonly percentiles: Percentiles };
+export type CallGrouping = Grouping<CallDimension, CallMeasure> & { readonly times: CallTimes };
 export type CallGroup = Group<CallDimension, CallFigures>;
 export type CallGroups = Groups<CallDimension, CallFigures>;
 
@@ -77,7 +77,7 @@ const JOINS: { readonly [Of in CallDimension]?: string } = {
   HOST: "LEFT JOIN LATERAL unnest(c.hosts) AS h(host) ON true",
 };
 
-function sourceOf({ by, percentiles }: CallGrouping): Omit<Source, "open" | "isKnown" | "found"> {
+function sourceOf({ by, times }: CallGrouping): Omit<Source, "open" | "isKnown" | "found"> {
   return {
     ...OF_ROWS,
     join: by.flatMap((dimension) => JOINS[dimension] ?? []).join(" "),
@@ -87,7 +87,7 @@ function sourceOf({ by, percentiles }: CallGrouping): Omit<Source, "open" | "isK
     time: "c.created_at",
     dimensions: CALL_DIMENSIONS,
     having: "true",
-    figures: figuresSql(percentiles),
+    figures: figuresSql(times),
     names: FIGURE_NAMES,
     examples: "min(id) AS call_id, min(agent_id) AS agent_id",
     actorKind,
