@@ -1353,9 +1353,9 @@ CREATE INDEX audit_call_tenant_created_at_id_idx ON public.audit_call USING btre
 
 CREATE INDEX audit_call_tenant_name_created_at_id_idx ON public.audit_call USING btree (tenant, name, created_at, id);
 
-CREATE INDEX audit_call_tenant_name_duration_ms_id_idx ON public.audit_call USING btree (tenant, name, duration_ms, id);
-
 CREATE INDEX audit_call_tenant_template_id_created_at_id_idx ON public.audit_call USING btree (tenant, template_id, created_at, id);
+
+CREATE INDEX audit_call_tool_duration ON public.audit_call USING btree (tenant, name, duration_ms, id, template_id);
 
 CREATE INDEX audit_call_verdict ON public.audit_call USING btree (tenant, verdict, created_at, id) INCLUDE (name, agent_id, duration_ms, has_run, template_id, created_by, state, error_type) WHERE (verdict <> 'allow'::text);
 

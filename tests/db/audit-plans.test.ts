@@ -18,7 +18,7 @@ type Condition = {
 /** The indexes by which all lists may be read: their orders, what is open, and the newest step of an agent that has moved. */
 const ORDERS_OF_ALL = ["audit_call_tenant_created_at_id_idx", "audit_call_duration"];
 const BEHIND = ["audit_call_open", "audit_call_state", "audit_call_agent_id_step_idx", "audit_call_pkey"];
-const OF_TOOL = ["audit_call_tenant_name_created_at_id_idx", "audit_call_tenant_name_duration_ms_id_idx"];
+const OF_TOOL = ["audit_call_tenant_name_created_at_id_idx", "audit_call_tool_duration"];
 
 const ago = (hours: number): Date => new Date(Date.now() - hours * 3_600_000);
 

@@ -1079,7 +1079,7 @@ CREATE INDEX "audit_call_tenant_name_created_at_id_idx" ON "audit_call"("tenant"
 CREATE INDEX "audit_call_duration" ON "audit_call"("tenant", "duration_ms", "id", "created_at", "state", "agent_id", "template_id");
 
 -- CreateIndex
-CREATE INDEX "audit_call_tenant_name_duration_ms_id_idx" ON "audit_call"("tenant", "name", "duration_ms", "id");
+CREATE INDEX "audit_call_tool_duration" ON "audit_call"("tenant", "name", "duration_ms", "id", "template_id");
 
 -- CreateIndex
 CREATE INDEX "audit_call_tenant_template_id_created_at_id_idx" ON "audit_call"("tenant", "template_id", "created_at", "id");
