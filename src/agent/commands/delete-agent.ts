@@ -24,8 +24,7 @@ type Tree = {
   readonly questions: number;
 };
 
-const HAS_UNREAD =
-  "EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL)";
+const HAS_UNREAD = "EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL)";
 
 const READ: Statement<Tree, [agentId: string]> = {
   name: "read_tree_to_delete",

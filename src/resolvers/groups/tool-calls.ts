@@ -44,7 +44,8 @@ export async function toolCallGroups(
   const hasPercentiles = PERCENTILES.some((name) => selected.has(name.toLowerCase()));
   const needed = (field: string, measures: string): CallTimes["duration"] => {
     const [isSelected, isMeasured] = [selected.has(field), measure.startsWith(measures)];
-    if ((isSelected && hasPercentiles) || (isMeasured && PERCENTILES.some((name) => measure.endsWith(name)))) return "PERCENTILES";
+    if ((isSelected && hasPercentiles) || (isMeasured && PERCENTILES.some((name) => measure.endsWith(name))))
+      return "PERCENTILES";
     return isSelected || isMeasured ? "MEAN" : "NONE";
   };
   const grouping: CallGrouping = {

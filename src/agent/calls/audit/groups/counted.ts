@@ -44,8 +44,7 @@ function times(
   ofCounter: { readonly [Part in "count" | "sum" | "most" | "classes"]: string },
 ): readonly Added[] {
   const classes = `${name}_classes`;
-  if (needed === "NONE")
-    return [unread(`${name}_count`, "0"), unread(`${name}_sum`), unread(`${name}_most`), unread(classes)];
+  if (needed === "NONE") return [unread(`${name}_count`, "0"), unread(`${name}_sum`), unread(`${name}_most`), unread(classes)];
   return [
     whole(`${name}_count`, `${ofCall} IS NOT NULL`, ofCounter.count),
     sum(`${name}_sum`, ofCall, ofCounter.sum),
