@@ -1,6 +1,7 @@
 import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
 import { approvalGroups, type GroupedApprovals } from "../../src/agent/approvals/groups/groups.ts";
+import { CALL_COUNTS } from "../../src/agent/calls/audit/groups/figures.ts";
 import { callGroups } from "../../src/agent/calls/audit/groups/groups.ts";
 import { stepGroups, turnGroups } from "../../src/agent/calls/audit/groups/turn-groups.ts";
 import type { AuditFilter } from "../../src/agent/calls/audit/rows.ts";
@@ -65,6 +66,7 @@ const GROUPED = { edges: EDGES, most: 50, hasTotal: true } as const;
 const byCalls = {
   ...GROUPED,
   order: { measure: "CALLS", direction: "desc" },
+  counts: new Set(CALL_COUNTS),
   times: { duration: "PERCENTILES", waited: "PERCENTILES" },
 } as const;
 const times = { percentiles: { duration: true, waited: true, firstToken: true } } as const;

@@ -1,4 +1,4 @@
-import { NO_CALLS, type CallFigures } from "../../agent/calls/audit/groups/figures.ts";
+import { CALL_COUNTS, NO_CALLS, type CallFigures } from "../../agent/calls/audit/groups/figures.ts";
 import { callGroups } from "../../agent/calls/audit/groups/groups.ts";
 import { matchesOfRules, type RuleMatches } from "../../agent/calls/audit/rule-matches.ts";
 import { isHostRule } from "../../agent/policy/hosts/host-rule.ts";
@@ -34,6 +34,7 @@ export async function ruleYields(
       edges: null,
       order: { measure: "CALLS", direction: "desc" },
       most: MOST_GROUPS,
+      counts: new Set(CALL_COUNTS),
       times: { duration: "MEAN", waited: "MEAN" },
       hasTotal: false,
     })),

@@ -1,6 +1,12 @@
 import type { GraphQLResolveInfo } from "graphql";
 import type { CallDimension } from "../../agent/calls/audit/groups/dimensions.ts";
-import type { CallFigures, CallMeasure, CallTimes } from "../../agent/calls/audit/groups/figures.ts";
+import {
+  CALL_COUNTS,
+  type CallCount,
+  type CallFigures,
+  type CallMeasure,
+  type CallTimes,
+} from "../../agent/calls/audit/groups/figures.ts";
 import { callGroups, type CallGroup, type CallGrouping } from "../../agent/calls/audit/groups/groups.ts";
 import { snapshotCursor } from "../agent.ts";
 import { checkPage } from "../connection.ts";
@@ -26,6 +32,14 @@ export type CallGroupsAnswer = {
   readonly asOf: string;
 };
 
+const MEASURE_OF: Readonly<Record<CallCount, CallMeasure | null>> = {
+  ended: null,
+  failed: "FAILED",
+  denied: "DENIED",
+  asked: "ASKED",
+  executed: "EXECUTED",
+  lastAt: "LAST_AT",
+};
 const PERCENTILES = ["P50", "P90", "P95", "P99"];
 
 /** The calls that the actor may see, in groups. Only selected figures are computed. */
@@ -53,6 +67,7 @@ export async function toolCallGroups(
     edges: selected.has("series") ? read.edges : null,
     order: { measure, direction: direction === "ASC" ? "asc" : "desc" },
     most,
+    counts: new Set(CALL_COUNTS.filter((count) => needsCount(count, selected, measure))),
     times: { duration: needed("durationMs", "DURATION_"), waited: needed("waitedMs", "WAITED_") },
     hasTotal: selected.has("total"),
   };
@@ -62,4 +77,13 @@ export async function toolCallGroups(
     callGroups(context.services.reads, bounded, grouping),
   );
   return { groups, groupCount, total, buckets: bucketsOf(read, now), asOf };
+}
+
+function needsCount(count: CallCount, selected: ReadonlySet<string>, measure: CallMeasure): boolean {
+  const ofRate = count === "ended" || count === "failed";
+  return (
+    selected.has(count) ||
+    measure === MEASURE_OF[count] ||
+    (ofRate && (selected.has("failureRate") || measure === "FAILURE_RATE"))
+  );
 }

@@ -328,18 +328,18 @@ describe.each([
     expect(await sorted("FAILURE_RATE", "DESC", 1)).toEqual([[two], 3, 5]);
   });
 
-  it.for(["DURATION_MEAN", "DURATION_P50", "DURATION_P99", "WAITED_MEAN", "WAITED_P95"])(
-    "are sorted by %s also if the answer has no times",
-    async (measure) => {
-      const { vera } = await audited(CALLS, { isFolded });
-      const query = `{ toolCallGroups(by: [TOOL], orderBy: { measure: ${measure}, direction: DESC }) { groups { tool figures { calls } } } }`;
-      const { data } = await vera.post<{ toolCallGroups: { groups: readonly object[] } }>({ query });
-      expect(data?.toolCallGroups.groups).toEqual([
-        { tool: "shell", figures: { calls: 3 } },
-        { tool: "fs_read", figures: { calls: 2 } },
-      ]);
-    },
-  );
+  it.for([
+    ...["FAILED", "FAILURE_RATE", "DENIED", "ASKED", "EXECUTED", "LAST_AT"],
+    ...["DURATION_MEAN", "DURATION_P50", "DURATION_P99", "WAITED_MEAN", "WAITED_P95"],
+  ])("are sorted by %s also if the answer has only the calls", async (measure) => {
+    const { vera } = await audited(CALLS, { isFolded });
+    const query = `{ toolCallGroups(by: [TOOL], orderBy: { measure: ${measure}, direction: DESC }) { groups { tool figures { calls } } } }`;
+    const { data } = await vera.post<{ toolCallGroups: { groups: readonly object[] } }>({ query });
+    expect(data?.toolCallGroups.groups).toEqual([
+      { tool: "shell", figures: { calls: 3 } },
+      { tool: "fs_read", figures: { calls: 2 } },
+    ]);
+  });
 
   it("of no dimension are one group, also of no calls", async () => {
     const { vera } = await audited(CALLS, { isFolded });

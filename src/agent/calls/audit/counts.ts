@@ -41,19 +41,22 @@ export async function auditCounts(reads: Sql, filter: AuditFilter): Promise<read
     counters === null
       ? ""
       : ` UNION ALL SELECT name, state, calls, executed, timed, sum_ms, most_ms FROM audit_count WHERE ${counters}`;
+  const rows = uncounted(filter, parameters).map(
+    (part) => ` UNION ALL SELECT ${COLUMNS} FROM audit_call WHERE ${where} AND ${CURRENT} AND ${part}`,
+  );
   const text = `WITH fold AS MATERIALIZED (${FOLD}), moved AS MATERIALIZED (${MOVED}), fresh (${COLUMNS}) AS MATERIALIZED (${FRESH}), rest AS (
-      SELECT * FROM fresh WHERE ${where} UNION ALL SELECT ${COLUMNS} FROM audit_call WHERE ${where} AND ${CURRENT} AND (${uncounted(filter, parameters)})
+      SELECT * FROM fresh WHERE ${where}${rows.join("")}
     ), pieces AS (
       SELECT name, state, ${COUNTED} FROM rest GROUP BY 1, 2${counted}
     )
     SELECT t.name, t.state, t.calls, t.executed, t.timed, t.sum_ms AS "sumMs", t.most_ms AS "mostMs"
     FROM fold LEFT JOIN LATERAL (SELECT name, state, ${SUMS} FROM pieces GROUP BY 1, 2) t ON true`;
-  const rows = await reads.query<{ [Column in keyof AuditCount]: AuditCount[Column] | null }>(
+  const found = await reads.query<{ [Column in keyof AuditCount]: AuditCount[Column] | null }>(
     plannedForValues("audit_counts", text),
     parameters.values,
   );
-  if (rows.length === 0) return null;
-  return rows.filter((row): row is AuditCount => row.name !== null);
+  if (found.length === 0) return null;
+  return found.filter((row): row is AuditCount => row.name !== null);
 }
 
 /**
@@ -69,9 +72,12 @@ export async function auditTotal(reads: Sql, filter: AuditFilter, most: number):
   const bound = parameters.add(most);
   // Each counter stands for at least one call.
   const counted = counters === null ? "" : ` UNION ALL (SELECT calls FROM audit_count WHERE ${counters} LIMIT ${bound})`;
+  const rows = (counters === null ? ["true"] : uncounted(filter, parameters)).map(
+    (part) => `UNION ALL (SELECT 1 FROM audit_call WHERE ${where} AND ${CURRENT} AND ${part}${listed} LIMIT ${bound})`,
+  );
   const text = `WITH fold AS MATERIALIZED (${FOLD}), moved AS MATERIALIZED (${MOVED}), fresh (${COLUMNS}) AS MATERIALIZED (${FRESH}), found AS (
       SELECT 1 AS calls FROM fresh WHERE ${where}
-      UNION ALL (SELECT 1 FROM audit_call WHERE ${where} AND ${CURRENT} AND (${counters === null ? "true" : uncounted(filter, parameters)})${listed} LIMIT ${bound})${counted}
+      ${rows.join(" ")}${counted}
     )
     SELECT least((SELECT coalesce(sum(calls), 0) FROM found), ${bound})::int AS calls FROM fold`;
   const [row] = await reads.query<{ calls: number }>(plannedForValues("audit_total", text), parameters.values);
@@ -114,15 +120,18 @@ function spanOf({ from, to }: AuditFilter, { ms }: Grain): { readonly from: Date
   return first !== null && last !== null && first >= last ? null : { from: first, to: last };
 }
 
-/** A condition for the rows of `audit_call` that the counters of `countersOf` omit: all of them if the range has no whole span. */
-export function uncounted(filter: AuditFilter, parameters: Parameters, grain = HOURS): string {
+/**
+ * Conditions for the rows of `audit_call` that the counters of `countersOf` omit: all of them if the range has no whole span.
+ * No row fits two. Open calls apart, PostgreSQL reads them from one index, without their rows.
+ */
+export function uncounted(filter: AuditFilter, parameters: Parameters, grain = HOURS): readonly string[] {
   const span = spanOf(filter, grain);
-  if (!isCounted(filter, grain) || span === null) return "true";
+  if (!isCounted(filter, grain) || span === null) return ["true"];
   return [
     OPEN,
-    ...(span.from === null ? [] : [`created_at < ${parameters.add(span.from)}::timestamptz`]),
-    ...(span.to === null ? [] : [`created_at >= ${parameters.add(span.to)}::timestamptz`]),
-  ].join(" OR ");
+    ...(span.from === null ? [] : [`NOT (${OPEN}) AND created_at < ${parameters.add(span.from)}::timestamptz`]),
+    ...(span.to === null ? [] : [`NOT (${OPEN}) AND created_at >= ${parameters.add(span.to)}::timestamptz`]),
+  ];
 }
 
 /** A condition on counters for the whole spans of the filter's range; null if they do not distinguish its calls. */

@@ -6,6 +6,7 @@ import { auditCounts } from "../../../../src/agent/calls/audit/counts.ts";
 import type { AuditFilter } from "../../../../src/agent/calls/audit/rows.ts";
 import { auditsBehind, foldAudit } from "../../../../src/agent/calls/audit/fold.ts";
 import { auditPage, type AuditKey, type AuditOrder } from "../../../../src/agent/calls/audit/page.ts";
+import { CALL_COUNTS } from "../../../../src/agent/calls/audit/groups/figures.ts";
 import { callGroups } from "../../../../src/agent/calls/audit/groups/groups.ts";
 import { auditTotal } from "../../../../src/agent/calls/audit/counts.ts";
 import { TRANSITIONS } from "../../../../src/agent/calls/call.ts";
@@ -282,6 +283,7 @@ async function groupedCounts(sql: Sql, filter: AuditFilter): Promise<readonly st
     edges: HALVES,
     order: { measure: "CALLS", direction: "desc" },
     most: 1_000,
+    counts: new Set(CALL_COUNTS),
     times: { duration: "PERCENTILES", waited: "NONE" },
     hasTotal: true,
   });

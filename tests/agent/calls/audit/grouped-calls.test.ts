@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { NO_CALLS, type CallFigures } from "../../../../src/agent/calls/audit/groups/figures.ts";
+import { CALL_COUNTS, NO_CALLS, type CallFigures } from "../../../../src/agent/calls/audit/groups/figures.ts";
 import { callGroups, type CallGroups } from "../../../../src/agent/calls/audit/groups/groups.ts";
 import type { AuditFilter } from "../../../../src/agent/calls/audit/rows.ts";
 import type { Distribution } from "../../../../src/db/groups/distribution.ts";
@@ -215,6 +215,7 @@ it(
           edges,
           order: { measure: "CALLS", direction: "desc" },
           most: 10,
+          counts: new Set(CALL_COUNTS),
           times: { duration: "PERCENTILES", waited: "PERCENTILES" },
           hasTotal: true,
         } as const;

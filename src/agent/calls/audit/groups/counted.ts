@@ -4,7 +4,15 @@ import type { GroupedSource, Grouping } from "../../../../db/groups/grouped-rows
 import { countersOf, QUARTERS, uncounted } from "../counts.ts";
 import { BEHIND, conditions, CURRENT, type AuditFilter, type Parameters } from "../rows.ts";
 import { CALL_DIMENSIONS, type CallDimension } from "./dimensions.ts";
-import { CALL_MEASURES, ENDED, type CallFigures, type CallMeasure, type CallTimes } from "./figures.ts";
+import {
+  CALL_MEASURES,
+  ENDED,
+  type CallCount,
+  type CallFigures,
+  type CallMeasure,
+  type CallNeeds,
+  type CallTimes,
+} from "./figures.ts";
 
 const COUNTED_DIMENSIONS = new Set<CallDimension>(["TOOL", "TEMPLATE", "STATE", "VERDICT"]);
 
@@ -21,17 +29,18 @@ const sum = (name: string, ofCall: string, ofCounter: string): Added => ({ name,
 const most = (name: string, ofCall: string, ofCounter: string): Added => ({ name, ofCall, ofCounter, total: `max(${name})` });
 const unread = (name: string, value = "NULL::numeric"): Added => ({ name, ofCall: value, ofCounter: value, total: value });
 
-/** Counted calls have ended. Times and their classes are read only if the answer needs them. */
-function added({ duration, waited }: CallTimes): readonly Added[] {
+/** Counted calls have ended. All but their number is read only if the answer needs it. */
+function added({ counts, times: { duration, waited } }: CallNeeds): readonly Added[] {
+  const needed = (count: CallCount, read: Added): Added => (counts.has(count) ? read : unread(read.name, "0"));
   const ran = "CASE WHEN has_run THEN duration_ms END";
   return [
     whole("calls", "true", "calls"),
-    whole("ended", ENDED, "calls"),
-    whole("failed", "state = 'FAILED'", "CASE WHEN state = 'FAILED' THEN calls ELSE 0 END"),
-    whole("denied", "state = 'DENIED'", "CASE WHEN state = 'DENIED' THEN calls ELSE 0 END"),
-    whole("asked", "verdict IS NOT DISTINCT FROM 'ask'", "CASE WHEN verdict = 'ask' THEN calls ELSE 0 END"),
-    whole("executed", "has_run", "executed"),
-    most("last_at", "created_at", "last_at"),
+    needed("ended", whole("ended", ENDED, "calls")),
+    needed("failed", whole("failed", "state = 'FAILED'", "CASE WHEN state = 'FAILED' THEN calls ELSE 0 END")),
+    needed("denied", whole("denied", "state = 'DENIED'", "CASE WHEN state = 'DENIED' THEN calls ELSE 0 END")),
+    needed("asked", whole("asked", "verdict IS NOT DISTINCT FROM 'ask'", "CASE WHEN verdict = 'ask' THEN calls ELSE 0 END")),
+    needed("executed", whole("executed", "has_run", "executed")),
+    counts.has("lastAt") ? most("last_at", "created_at", "last_at") : unread("last_at", "NULL::timestamptz"),
     ...times("duration", duration, ran, { count: "timed", sum: "sum_ms", most: "most_ms", classes: "durations" }),
     ...times("waited", waited, "waited_ms", { count: "waited", sum: "waited_ms", most: "most_waited_ms", classes: "waits" }),
   ];
@@ -98,7 +107,7 @@ const MEASURES: Readonly<Record<CallMeasure, string>> = {
  */
 export function fromCounters(
   filter: AuditFilter,
-  { by, edges, times: needed }: Grouping<CallDimension, CallMeasure> & { readonly times: CallTimes },
+  { by, edges, counts, times: needed }: Grouping<CallDimension, CallMeasure> & CallNeeds,
   parameters: Parameters,
 ): GroupedSource<CallDimension, CallMeasure> | null {
   const isOfQuarters = (edges ?? []).slice(1, -1).every((edge) => edge % QUARTERS.ms === 0);
@@ -106,7 +115,7 @@ export function fromCounters(
   const counters = countersOf(filter, parameters, QUARTERS);
   if (counters === null) return null;
   const where = conditions(filter, parameters);
-  const columns = added(needed);
+  const columns = added({ counts, times: needed });
   const ofCall = `${KEYS}, ${columns.map(({ name, ofCall: sql }) => `${sql} AS ${name}`).join(", ")}`;
   const ofCounter = `${KEYS_OF_COUNTER}, ${columns.map(({ name, ofCounter: sql }) => `${sql} AS ${name}`).join(", ")}`;
   const names = columns.map(({ name }) => name);
@@ -115,7 +124,9 @@ export function fromCounters(
     isKnown: "fold",
     found: [
       `SELECT ${ofCall} FROM fresh WHERE ${where}`,
-      `SELECT ${ofCall} FROM audit_call WHERE ${where} AND ${CURRENT} AND (${uncounted(filter, parameters, QUARTERS)})`,
+      ...uncounted(filter, parameters, QUARTERS).map(
+        (part) => `SELECT ${ofCall} FROM audit_call WHERE ${where} AND ${CURRENT} AND ${part}`,
+      ),
       `SELECT ${ofCounter} FROM ${QUARTERS.table} WHERE ${counters}`,
     ],
     join: "",

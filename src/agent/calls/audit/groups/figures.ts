@@ -38,6 +38,13 @@ export const NO_CALLS: CallFigures = {
 /** The times that one answer needs. Percentiles of rows sort all times; sums of counters take half of a query. */
 export type CallTimes = { readonly [Of in "duration" | "waited"]: "NONE" | "MEAN" | "PERCENTILES" };
 
+/** The figures beside the number of calls and the times. */
+export const CALL_COUNTS = ["ended", "failed", "denied", "asked", "executed", "lastAt"] as const;
+export type CallCount = (typeof CALL_COUNTS)[number];
+
+/** The figures that one answer needs: of counters each takes its share of the time. */
+export type CallNeeds = { readonly counts: ReadonlySet<CallCount>; readonly times: CallTimes };
+
 export const ENDED = "state IN ('COMPLETED', 'FAILED', 'DENIED', 'SEALED')";
 
 /** The aggregates of the figures, over rows of `audit_call`. */

@@ -20,12 +20,12 @@ import {
   NO_CALLS,
   type CallFigures,
   type CallMeasure,
-  type CallTimes,
+  type CallNeeds,
   type FiguresRow,
 } from "./figures.ts";
 
 /** A request for groups of calls. */
-export type CallGrouping = Grouping<CallDimension, CallMeasure> & { readonly times: CallTimes };
+export type CallGrouping = Grouping<CallDimension, CallMeasure> & CallNeeds;
 export type CallGroup = Group<CallDimension, CallFigures>;
 export type CallGroups = Groups<CallDimension, CallFigures>;
 
