@@ -32,10 +32,17 @@ const ORDERS = ["CREATED_AT", "DURATION"].flatMap((field) =>
 );
 
 const MEAN = "sum(sum_ms) / nullif(sum(timed), 0)";
+const QUARTER_MS = 900_000;
+/** The start of a quarter of an hour: counters alone have all calls since then that have ended. */
+const SINCE = new Date(Math.floor(Date.now() / QUARTER_MS) * QUARTER_MS - 30 * DAY_MS).toISOString();
 
+/** Counters have the calls that have ended, rows the others. */
 function statementOf(keys: string, figure: string): string {
-  return `SELECT ${keys}, sum(calls), sum(calls) FILTER (WHERE state = 'FAILED'), ${figure} FROM audit_quarter
-    WHERE tenant = 'local' AND quarter >= ${ago(30).replaceAll('"', "'")} GROUP BY ${keys}`;
+  return `SELECT ${keys}, sum(calls)::int AS calls, sum(calls) FILTER (WHERE state = 'FAILED'), ${figure} FROM (
+      SELECT name, template_id, state, verdict, quarter, calls, sum_ms, timed, durations FROM audit_quarter WHERE tenant = 'local' AND quarter >= '${SINCE}'
+      UNION ALL SELECT name, template_id, state, coalesce(verdict, ''), created_at, 1, NULL, 0, NULL FROM audit_call
+        WHERE tenant = 'local' AND created_at >= '${SINCE}' AND state IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING', 'WAITING')
+    ) c GROUP BY ${keys}`;
 }
 
 /** Every filter alone, each pair with the state, the tool or the agent, and each order of them. */
@@ -52,19 +59,19 @@ export function auditPages(): readonly AuditPage[] {
   );
 }
 
-/** Groups over 30 days that counters answer, each with one statement over the counters that has the same figures. */
+/** Groups over 30 days that counters answer, each with one statement over the same tables that has the same figures. */
 export const GROUPS: readonly { readonly query: string; readonly statement: string }[] = [
   {
-    query: `{ toolCallGroups(by: [TOOL], from: ${ago(30)}, bucket: { unit: DAY, timeZone: "Asia/Kathmandu" }) { groups { tool series { calls failureRate durationMs { mean } } } total { calls } } }`,
+    query: `{ toolCallGroups(by: [TOOL], from: "${SINCE}", bucket: { unit: DAY, timeZone: "Asia/Kathmandu" }) { groups { tool series { calls failureRate durationMs { mean } } } total { calls } } }`,
     statement: statementOf("name, date_trunc('day', quarter, 'Asia/Kathmandu')", MEAN),
   },
   {
-    query: `{ toolCallGroups(by: [TOOL], from: ${ago(30)}, bucket: { unit: DAY, timeZone: "Asia/Kathmandu" }) { groups { tool series { calls failureRate durationMs { p50 p95 } } } total { calls } } }`,
+    query: `{ toolCallGroups(by: [TOOL], from: "${SINCE}", bucket: { unit: DAY, timeZone: "Asia/Kathmandu" }) { groups { tool series { calls failureRate durationMs { p50 p95 } } } total { calls } } }`,
     statement: statementOf("name, date_trunc('day', quarter, 'Asia/Kathmandu')", "numeric_send(sum(durations))"),
   },
   {
-    query: `{ toolCallGroups(by: [TOOL, TEMPLATE, VERDICT], from: ${ago(30)}) { groups { tool templateId verdict figures { calls failureRate } } } }`,
-    statement: statementOf("name, template_id, verdict", "sum(calls)"),
+    query: `{ toolCallGroups(by: [TOOL, TEMPLATE, VERDICT], from: "${SINCE}") { groups { tool templateId verdict figures { calls failureRate } } total { calls } } }`,
+    statement: statementOf("name, template_id, verdict", "count(*)"),
   },
 ];
 

@@ -1,7 +1,10 @@
 import pg from "pg";
 
 /** The tenant of the audit, and what is asked about it. */
-export const AUDIT = { tenant: "local", agents: 1_000, calls: 1_000_000, days: 30, smallAgents: 100_000, users: 100 } as const;
+export const AUDIT = { tenant: "local", agents: 1_000, calls: 3_000_000, days: 30, smallAgents: 100_000, users: 100 } as const;
+
+/** The newest call is some minutes old. */
+const SECONDS_APART = (AUDIT.days * 86_400 * 0.9995) / AUDIT.calls;
 
 /** A number below `most` of row `i`, by chance, and the same each time: one for each `seed`. */
 const chance = (seed: number, most: number): string => `((hashint8extended(i, ${seed}) & 2147483647) % ${most})`;
@@ -14,7 +17,7 @@ const AGENTS = `INSERT INTO agent (id, tenant, template_id, model, workspace, st
   FROM generate_series(0, ${AUDIT.agents + AUDIT.smallAgents - 1}) i`;
 
 /**
- * Calls of twenty tools, of which some are always fast and others always slow, one call each 2.6 s. What is refused is
+ * Calls of twenty tools, of which some are always fast and others always slow, evenly over all days. What is refused is
  * refused at once; what waits is old.
  */
 const CALLS = (
@@ -42,7 +45,7 @@ const CALLS = (
           WHEN ${chance(6, 100)} < 98 THEN 'not_found' ELSE 'tool_busy' END
         WHEN 'SEALED' THEN 'aborted' END AS error
       FROM (
-        SELECT i, now() - interval '${AUDIT.days} days' + i * interval '2.59 seconds' AS at, tool, (1 + tool * tool * 5) * (0.5 + ${chance(7, 1_000)} / 1000.0) AS usual,
+        SELECT i, now() - interval '${AUDIT.days} days' + i * interval '${SECONDS_APART} seconds' AS at, tool, (1 + tool * tool * 5) * (0.5 + ${chance(7, 1_000)} / 1000.0) AS usual,
           json_build_object('path', 'folder/file-' || i || '.ts', 'content', text) AS input, text || text || text AS text,
           CASE WHEN i < 20000 AND ${chance(8, 100)} < 5 THEN 'EXECUTING' WHEN ${chance(8, 10_000)} < 200 THEN 'DENIED' WHEN ${chance(8, 10_000)} < 600 THEN 'FAILED'
             WHEN ${chance(8, 10_000)} < 650 THEN 'SEALED' WHEN ${chance(8, 10_000)} < 750 THEN 'APPROVAL_REQUIRED' WHEN ${chance(8, 10_000)} < 760 THEN 'APPROVED'

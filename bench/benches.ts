@@ -1,6 +1,7 @@
 import type { Figure } from "./figure.ts";
 import { append, appendBesideSnapshot } from "./append.ts";
 import { audit } from "./audit.ts";
+import { appendBesideReader } from "./reader.ts";
 import { commandsParse } from "./commands-parse.ts";
 import { commits } from "./commits.ts";
 import { fanOut } from "./fan-out.ts";
@@ -40,6 +41,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["machine", onPostgres(machine)],
   ["append", onPostgres(append)],
   ["snapshot", onPostgres(appendBesideSnapshot)],
+  ["reader", onPostgres(appendBesideReader)],
   ["replay", onPostgres(replay)],
   ["fan-out", onPostgres(fanOut)],
   ["fan-out-many", onPostgres(fanOutMany)],
@@ -51,7 +53,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["tenant", onPostgres(tenant)],
   ["idle", onPostgres(idle)],
   ["idle-waits", onPostgres(waiting)],
-  ["audit", onPostgres(audit)],
+  ["audit", byName(audit)],
   ["gate", onNothing(gate)],
   ["commands-parse", onNothing(commandsParse)],
   ["sandbox", onNothing(sandbox)],
