@@ -3,13 +3,10 @@ import { storedImage } from "../../src/agent/conversation/images.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { rowId } from "../../src/lib/global-id.ts";
 import { DELETED_AGENTS } from "../../src/sweeps/deleted-agents.ts";
-import { applyErasure } from "../../src/sweeps/erasure/erase.ts";
 import { ERASES } from "../../src/sweeps/erasure/row-contents.ts";
 import { LEFT_IMAGES } from "../../src/sweeps/erasure/left-images.ts";
 import {
-  ArchiveAgentDocument,
   ContextAtDocument,
-  DeleteAgentDocument,
   ForkAgentDocument,
   MessageImagesDocument,
   SendMessageDocument,
@@ -20,15 +17,11 @@ import { startTestApp } from "../support/app.ts";
 import { connect, type TestClient } from "../support/client.ts";
 import { setPolicyTime } from "../support/clock.ts";
 import { administrator, testDatabaseUrl } from "../support/database.ts";
+import { deleteArchived, eraseOld, HOUR } from "../support/erasure.ts";
 import { png } from "../support/images.ts";
 import { playedModel, callsWith, says } from "../support/models.ts";
 import { ownTool } from "../support/tools.ts";
 
-const HOUR = 3_600_000;
-const NONE = { eventsMs: null, deltasMs: null, outputsMs: null, toolCallsMs: null, messagesMs: null, approvalsMs: null };
-const GOING = new AbortController().signal;
-const erase = (sql: Sql, policy: Partial<Record<"toolCallsMs" | "messagesMs", number>>) =>
-  applyErasure(sql, { policy: { ...NONE, ...policy }, consumers: [] }, GOING);
 const remove = (sql: Sql): Promise<number> => LEFT_IMAGES.remove(sql, () => true);
 const digest = (data: string): string => storedImage("image/png", data).row.digest;
 const [ada, zoe] = [tokenActor("ada", ["admin"]), tokenActor("zoe", ["admin"], "other")];
@@ -84,9 +77,7 @@ async function agentWith(client: TestClient, ...data: readonly string[]): Promis
 }
 
 async function deletes({ sql }: World, client: TestClient, agentId: string): Promise<void> {
-  await client.get(ArchiveAgentDocument, { input: { agentId } });
-  const { deleteAgent } = await client.get(DeleteAgentDocument, { input: { agentId } });
-  expect(deleteAgent.userErrors).toEqual([]);
+  await deleteArchived(sql, client, agentId);
   await DELETED_AGENTS.remove(sql, () => true);
 }
 
@@ -160,11 +151,11 @@ it("erased messages and calls give up their images, and an image that a later tu
   await age();
   expect([await remove(sql), await uses()]).toEqual([0, 3]);
 
-  await erase(sql, { toolCallsMs: HOUR });
+  await eraseOld(sql, { toolCallsMs: HOUR });
   expect([await uses(), await remove(sql)]).toEqual([2, 1]);
   const [call] = (await client.agent(id)).toolCalls.nodes;
   expect(await client.get(ToolCallImagesDocument, { callId: call?.callId ?? "" })).toEqual({ toolCall: { images: [] } });
-  await erase(sql, { messagesMs: HOUR });
+  await eraseOld(sql, { messagesMs: HOUR });
   expect([await uses(), await remove(sql)]).toEqual([1, 1]);
   expect(await images()).toEqual([`acme ${digest(png(2))}`]);
   expect(await shown(client, id)).toMatchObject([{ isRemoved: false }]);
@@ -253,7 +244,7 @@ it("an erasure leaves an image that a message of the agent has shown since the e
   const id = await agentWith(client, png(1));
   await idle(id);
   await setPolicyTime(sql, "statement_timestamp() + interval '2 hours'");
-  await erase(sql, { messagesMs: HOUR });
+  await eraseOld(sql, { messagesMs: HOUR });
   expect(await uses()).toBe(0);
   // As after a crash: the name of the image is there, and no message shows it.
   await rows("INSERT INTO agent_image SELECT id, $1, tenant FROM agent", [digest(png(1))]);
