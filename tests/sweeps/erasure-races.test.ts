@@ -34,8 +34,7 @@ const isReply = ({ messages }: ModelRequest): boolean =>
 const saidIn = ({ messages }: ModelRequest): string =>
   messages
     .flatMap(({ content }) => content.flatMap((block) => (block.type === "text" ? [block.text] : [])))
-    .filter((text) => /^(remember|a new|go on|once)/.test(text))
-    .at(-1) ?? "";
+    .findLast((text) => /^(remember|a new|go on|once)/.test(text)) ?? "";
 
 /** What is done before the next statement for which it is. */
 type Race = { readonly isIt: Parameters<typeof beforeStatement>[1]; readonly act: () => Promise<unknown> };
