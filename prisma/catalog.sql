@@ -365,6 +365,9 @@ BEGIN
     FROM agent_manual m WHERE m.agent_id = v_change.fork ->> 'from' AND EXISTS (SELECT FROM step WHERE agent_id = p_agent);
     INSERT INTO agent_request_part (agent_id, digest, tenant)
     SELECT p_agent, r.digest, r.tenant FROM agent_request_part r WHERE r.agent_id = v_change.fork ->> 'from' AND EXISTS (SELECT FROM step WHERE agent_id = p_agent);
+    -- The images that the copies show.
+    INSERT INTO agent_image (agent_id, digest, tenant)
+    SELECT p_agent, r.digest, r.tenant FROM agent_image r WHERE r.agent_id = v_change.fork ->> 'from' AND r.digest = ANY ((SELECT images_of_agent(p_agent))::text[]);
     -- The compactions that were applied before the fork point: a fork from before one sees what was there then.
     INSERT INTO compaction
     SELECT r.* FROM compaction c, LATERAL json_populate_record(c, json_build_object('id', gen_random_uuid(), 'agent_id', p_agent, 'copied_from', coalesce(c.copied_from, c.agent_id))) r
@@ -507,10 +510,16 @@ BEGIN
       LATERAL json_populate_record(r, json_build_object('arrival', v_agent.arrivals, 'created_at', greatest(r.created_at, v_agent.interrupt_at + interval '1 millisecond'))) q;
   END IF;
 
+  -- An image is stored once a tenant. Its time keeps it from removal until this commit is seen; that an agent shows it keeps it.
   IF v_change.images IS NOT NULL THEN
-    INSERT INTO image (tenant, digest, data)
-    SELECT p_tenant, i.digest, decode(i.data, 'base64') FROM json_to_recordset(v_change.images) AS i(digest text, data text)
-    ORDER BY i.digest ON CONFLICT DO NOTHING;
+    INSERT INTO image (tenant, digest, data, taken_at)
+    SELECT DISTINCT ON (i.digest) p_tenant, i.digest, decode(i.data, 'base64'), policy_time() FROM json_to_recordset(v_change.images) AS i(digest text, data text)
+    WHERE NOT EXISTS (SELECT FROM image o WHERE o.tenant = p_tenant AND o.digest = i.digest AND o.taken_at > policy_time() - interval '1 hour')
+    ORDER BY i.digest
+    ON CONFLICT (tenant, digest) DO UPDATE SET taken_at = EXCLUDED.taken_at;
+    INSERT INTO agent_image (agent_id, digest, tenant)
+    SELECT DISTINCT p_agent, i.digest, p_tenant FROM json_to_recordset(v_change.images) AS i(digest text)
+    ON CONFLICT DO NOTHING;
   END IF;
 
   IF v_change.joins IS NOT NULL THEN
@@ -1120,6 +1129,22 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.images_of_agent(p_agent text)
+ RETURNS text[]
+ LANGUAGE sql
+ STABLE
+AS $function$
+  SELECT ARRAY(
+    SELECT b -> 'source' ->> 'digest'
+    FROM message m CROSS JOIN LATERAL json_array_elements(CASE WHEN m.content::text LIKE '%"kept"%' THEN m.content END) b
+    WHERE m.agent_id = p_agent AND m.content IS NOT NULL AND b ->> 'type' = 'image'
+    UNION
+    SELECT i ->> 'digest'
+    FROM tool_call t CROSS JOIN LATERAL json_array_elements(CASE WHEN json_typeof(t.images) = 'array' THEN t.images END) i
+    WHERE t.agent_id = p_agent AND t.images IS NOT NULL
+  )
+$function$;
+
 CREATE OR REPLACE FUNCTION public.look_again_at_budget(p_tenant text, p_budget text, p_ref text)
  RETURNS void
  LANGUAGE plpgsql
@@ -1266,6 +1291,10 @@ CREATE INDEX access_token_tenant_created_at_id_idx ON public.access_token USING 
 CREATE UNIQUE INDEX actor_pkey ON public.actor USING btree (tenant, kind, id);
 
 CREATE INDEX agent_id_end ON public.agent USING btree (reverse(id) text_pattern_ops);
+
+CREATE UNIQUE INDEX agent_image_pkey ON public.agent_image USING btree (agent_id, digest);
+
+CREATE INDEX agent_image_tenant_digest_idx ON public.agent_image USING btree (tenant, digest);
 
 CREATE INDEX agent_leased ON public.agent USING btree (lease_owner) WHERE (lease_owner IS NOT NULL);
 

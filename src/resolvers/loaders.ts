@@ -5,6 +5,7 @@ import { readCallsOfSteps, type StepOfAgent } from "../agent/calls/call.ts";
 import { readToldTimes, type FileOfAgent } from "../agent/calls/notices.ts";
 import { contextAt, type StepContext } from "../agent/conversation/context-at.ts";
 import { readContextMeters, type ContextMeter } from "../agent/conversation/context-meter.ts";
+import { presentImages } from "../agent/conversation/images.ts";
 import type { Transcripts } from "../agent/conversation/transcript.ts";
 import { type AgentUsage, readTreeUsage, readUsage } from "../agent/loop/usage.ts";
 import { readStandstills, waitingFor, type KnownNames } from "../agent/loop/waiting-for.ts";
@@ -36,6 +37,7 @@ export class Loaders {
   #approvals: DataLoader<string, FoundApproval | null> | null = null;
   #contexts: DataLoader<string, ContextMeter> | null = null;
   #callsOfSteps: DataLoader<StepOfAgent, ReadonlyMap<string, string>, string> | null = null;
+  #images: DataLoader<string, boolean> | null = null;
   #openBlocks: DataLoader<string, readonly OpenBlock[]> | null = null;
   #spawners: DataLoader<string, readonly ActorRef[]> | null = null;
   #stepContexts: DataLoader<StepOfAgent, StepContext | "TOO_LARGE" | null, string> | null = null;
@@ -64,6 +66,7 @@ export class Loaders {
     this.#approvals = null;
     this.#contexts = null;
     this.#callsOfSteps = null;
+    this.#images = null;
     this.#openBlocks = null;
     this.#spawners = null;
     this.#stepContexts = null;
@@ -96,6 +99,14 @@ export class Loaders {
   get callsOfSteps(): DataLoader<StepOfAgent, ReadonlyMap<string, string>, string> {
     return (this.#callsOfSteps ??= new DataLoader(async (steps) => readCallsOfSteps(this.#reads, steps), {
       cacheKeyFn: ({ agentId, step }) => `${agentId}:${step}`,
+    }));
+  }
+
+  /** By the digest: true if the tenant still has the image. */
+  get images(): DataLoader<string, boolean> {
+    return (this.#images ??= new DataLoader(async (digests) => {
+      const present = await presentImages(this.#reads, this.#tenant, digests);
+      return digests.map((digest) => present.has(digest));
     }));
   }
 

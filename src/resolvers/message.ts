@@ -76,6 +76,7 @@ export type MessageBlock =
       readonly type: "image";
       readonly mediaType: ImageType;
       readonly bytes: number;
+      readonly isRemoved: (context: Context) => Promise<boolean>;
       /** The image's address for who asks. */
       readonly url: (context: Context) => string;
     }
@@ -142,7 +143,13 @@ function shown({ tenant, agentId, step }: BlocksRow, block: StoredBlock, unbridg
 
 /** The image of a message or a result, as it is shown. */
 export function shownImage(tenant: string, { media_type: mediaType, digest, bytes }: StoredImage["source"]): BlockOf<"image"> {
-  return { type: "image", mediaType, bytes, url: ({ actor, imageUrl }) => imageUrl(actor, { tenant, digest, mediaType }) };
+  return {
+    type: "image",
+    mediaType,
+    bytes,
+    isRemoved: async ({ loaders }) => !(await loaders.images.load(digest)),
+    url: ({ actor, imageUrl }) => imageUrl(actor, { tenant, digest, mediaType }),
+  };
 }
 
 /** The text of a message's text blocks; null where it was erased. */

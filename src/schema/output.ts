@@ -42,6 +42,10 @@ export const ImageBlock = builder.objectRef<BlockOf<"image">>("ImageBlock").impl
   fields: (t) => ({
     mediaType: t.expose("mediaType", { type: ImageType, description: "File type of the image." }),
     bytes: t.exposeInt("bytes", { description: "Size in bytes." }),
+    isRemoved: t.boolean({
+      description: "True if the image was removed. Then `viewerUrl` answers 404, and the model reads a note in its place.",
+      resolve: ({ isRemoved }, _args, context) => isRemoved(context),
+    }),
     viewerUrl: t.string({
       description:
         "Path of the image on this server, for an `<img>`. It is signed for the viewer and valid for 4 to 5 minutes, without other credentials: keep it secret and query it again later.",

@@ -12,7 +12,7 @@ const NEXT: Statement<{ id: string; tenant: string }, [after: string]> = {
 /** The tables with many rows an agent, in chunks: rows that others refer to come last. */
 const MANY: readonly Statement<{ removed: number }, [agentId: string, tenant: string]>[] = [
   chunk("event", EVENTS, "e.tenant = $2"),
-  ...["message", "approval", "tool_call", "step", "notice", "compaction"].map((table) =>
+  ...["message", "approval", "tool_call", "step", "notice", "compaction", "agent_image"].map((table) =>
     chunk(table, CHUNK, "$2::text IS NOT NULL"),
   ),
 ];

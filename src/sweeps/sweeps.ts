@@ -12,6 +12,7 @@ import type { ErasedContent } from "./erasure/erased-payload.ts";
 import { counted, withCause } from "../lib/text.ts";
 import { every } from "../lib/time.ts";
 import { applyErasure } from "./erasure/erase.ts";
+import { LEFT_IMAGES } from "./erasure/left-images.ts";
 import { leftOutputs } from "./erasure/left-outputs.ts";
 import { DELETED_AGENTS } from "./deleted-agents.ts";
 import { OLD_BUDGET_PERIODS } from "./budgets.ts";
@@ -288,6 +289,7 @@ export function startSweeps(
       OLD_SESSIONS,
       OLD_ACCESS_TOKENS,
       DELETED_AGENTS,
+      LEFT_IMAGES,
       leftOutputs(services.outputs),
     ].map((removal) => new RemovalSweep(services, removal)),
     new AuditSweep(services, AUDIT_TIMES),

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { DELETED_AGENTS } from "../../src/sweeps/deleted-agents.ts";
 import { rowId } from "../../src/lib/global-id.ts";
-import type { Sql } from "../../src/db/sql.ts";
 import {
   ArchiveAgentDocument,
   DeleteAgentDocument,
@@ -18,11 +17,10 @@ import { foldAll } from "../support/audit.ts";
 import { tokenActor } from "../support/actors.ts";
 import { connect, type Page, type TestClient } from "../support/client.ts";
 import { testDatabaseUrl } from "../support/database.ts";
+import { SECRET, tablesWith } from "../support/erasure.ts";
 import { ownTool } from "../support/tools.ts";
 import { windowedModel, type Played } from "../support/windowed-model.ts";
 
-/** A word of the deleted agents alone. */
-const SECRET = "xyzzy-secret";
 const looks = ownTool("looks", async () => ({ output: "seen", details: null }));
 const [admin, viewer] = [tokenActor("ada", ["admin"]), tokenActor("vera", ["viewer"])];
 
@@ -72,18 +70,6 @@ async function all(client: TestClient, since: string): Promise<Page["events"]> {
     if (page.caughtUp) break;
   }
   return events;
-}
-
-async function tablesWith(sql: Sql, text: string): Promise<string[]> {
-  const tables = await sql.query<{ name: string }, []>(
-    { name: "tables", text: "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1" },
-    [],
-  );
-  const found: string[] = [];
-  for (const { name } of tables)
-    if ((await sql.query({ name: "", text: `SELECT 1 FROM ${name} t WHERE t::text LIKE $1 LIMIT 1` }, [`%${text}%`])).length > 0)
-      found.push(name);
-  return found;
 }
 
 it("only administrators delete, and only the archived first agent of a tree that does nothing", async () => {

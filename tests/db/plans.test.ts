@@ -58,7 +58,8 @@ const HISTORY = (agents: number): readonly string[] => [
     SELECT 'entry-' || a, 'one', 'template-' || a % 50, 'person-' || a % 100, '/memories/' || a, CASE WHEN a % 50 <> 0 THEN 'x' END, 1, 2, 'MODEL', now(), now(), CASE WHEN a % 50 = 0 THEN now() END FROM generate_series(1, ${agents}) a`,
   `INSERT INTO memory_version (entry_id, version, tenant, path, text, bytes, lineage, at, replaced_at)
     SELECT 'entry-' || a, 1, 'one', '/memories/' || a, 'x', 1, 'MODEL', now(), now() FROM generate_series(1, ${agents}) a`,
-  `INSERT INTO image (tenant, digest, data) SELECT 'one', md5(a::text), '' FROM generate_series(1, ${agents}) a`,
+  `INSERT INTO image (tenant, digest, data, taken_at) SELECT 'one', md5(a::text), '', now() FROM generate_series(1, ${agents}) a`,
+  `INSERT INTO agent_image (agent_id, digest, tenant) SELECT 'agent-' || a, md5(a::text), 'one' FROM generate_series(1, ${agents}) a`,
   `INSERT INTO access_token (id, tenant, actor_id, actor_kind, name, hash, roles, created_at, expires_at)
     SELECT 'token-' || a, 'one', 'person-' || a % 100, 'USER', 'n', 'token-' || a, '{admin}', now(), now() + a * interval '1 min' FROM generate_series(1, ${agents}) a`,
   `INSERT INTO session (id, tenant, actor_id, actor_kind, hash, token_hash, created_at, last_used_at)

@@ -248,6 +248,9 @@ withChromium(
     await page.getByRole("textbox", { name: "Message" }).fill("and this");
     await page.keyboard.press("Enter");
     await conversation.getByRole("img", { name: `Image 1 of the message, PNG, ${DOT.length} B` }).waitFor();
+    await app.database.sql.query({ name: "", text: "DELETE FROM image" }, []);
+    await page.reload();
+    await conversation.getByText("Image 2 of the message, PNG, 1.9 MB: it was removed.").waitFor();
     expect(await violations()).toEqual([]);
     expect(foreign).toEqual([]);
     expect(complaints.filter((text) => !text.includes("ERR_FAILED"))).toEqual([]);

@@ -3,6 +3,7 @@ export const GROWING = [
   "access_token",
   "actor",
   "agent",
+  "agent_image",
   "allow_rule",
   "approval",
   "audit_call",

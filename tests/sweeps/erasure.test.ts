@@ -9,18 +9,10 @@ import { ContextAtDocument, SendMessageDocument, ToolCallsDocument } from "../ge
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { setPolicyTime } from "../support/clock.ts";
+import { ALL_CONTENTS, HOUR, KEPT, SECRET, tablesWith } from "../support/erasure.ts";
 import { windowedModel, type Played } from "../support/windowed-model.ts";
 
-const SECRET = "xyzzy-secret";
-const HOUR = 3_600_000;
-const POLICY: RetentionPolicy = {
-  eventsMs: null,
-  deltasMs: null,
-  outputsMs: null,
-  toolCallsMs: HOUR,
-  messagesMs: HOUR,
-  approvalsMs: HOUR,
-};
+const POLICY: RetentionPolicy = { ...KEPT, ...ALL_CONTENTS };
 const GOING = new AbortController().signal;
 const run = (policy: Partial<RetentionPolicy> = {}) => ({
   policy: { ...POLICY, ...policy },
@@ -69,20 +61,6 @@ async function idle(sql: Sql): Promise<{ readonly isIdle: boolean }> {
   const text = "SELECT bool_and(state = 'READY' AND lease_owner IS NULL AND runnable_at IS NULL) AS \"isIdle\" FROM agent";
   const [row] = await sql.query<{ isIdle: boolean }, []>({ name: "all_idle", text }, []);
   return row ?? { isIdle: false };
-}
-
-/** The tables with a row that has the text. */
-async function tablesWith(sql: Sql, text: string): Promise<string[]> {
-  const tables = await sql.query<{ name: string }, []>(
-    { name: "tables", text: "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1" },
-    [],
-  );
-  const found: string[] = [];
-  for (const { name } of tables) {
-    const looked = { name: "", text: `SELECT 1 FROM ${name} t WHERE t::text LIKE $1 LIMIT 1` };
-    if ((await sql.query(looked, [`%${text}%`])).length > 0) found.push(name);
-  }
-  return found;
 }
 
 it("contents that are old leave every table, and rows, positions and states stay", async () => {

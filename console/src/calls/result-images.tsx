@@ -2,7 +2,12 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { useState, type ReactNode } from "react";
 import { bytesText } from "../design/amounts.ts";
 
-export type ShownImage = { readonly mediaType: string; readonly bytes: number; readonly viewerUrl: string };
+export type ShownImage = {
+  readonly mediaType: string;
+  readonly bytes: number;
+  readonly isRemoved: boolean;
+  readonly viewerUrl: string;
+};
 
 /** The images of a call's result. Their addresses are valid for some minutes: opening the call again renews them. */
 export function ResultImages({ images }: { readonly images: readonly ShownImage[] }): ReactNode {
@@ -41,7 +46,7 @@ export function ImageList({
 }
 
 function OneImage({
-  image: { viewerUrl },
+  image: { isRemoved, viewerUrl },
   words,
   lost,
 }: {
@@ -50,6 +55,12 @@ function OneImage({
   readonly lost: (words: string) => ReactNode;
 }): ReactNode {
   const [isLost, setLost] = useState(false);
+  if (isRemoved)
+    return (
+      <div className="note">
+        <Trans>{words}: it was removed.</Trans>
+      </div>
+    );
   if (isLost) return <div className="note">{lost(words)}</div>;
   return (
     <a href={viewerUrl} target="_blank" rel="noreferrer">

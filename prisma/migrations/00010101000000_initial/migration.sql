@@ -142,8 +142,18 @@ CREATE TABLE "image" (
     "tenant" TEXT NOT NULL,
     "digest" TEXT NOT NULL,
     "data" BYTEA NOT NULL,
+    "taken_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "image_pkey" PRIMARY KEY ("tenant","digest")
+);
+
+-- CreateTable
+CREATE TABLE "agent_image" (
+    "agent_id" TEXT NOT NULL,
+    "digest" TEXT NOT NULL,
+    "tenant" TEXT NOT NULL,
+
+    CONSTRAINT "agent_image_pkey" PRIMARY KEY ("agent_id","digest")
 );
 
 -- CreateTable
@@ -1052,6 +1062,9 @@ CREATE INDEX "event_agent_id_position_idx" ON "event"("agent_id", "position");
 CREATE INDEX "shell_agent_id_started_at_id_idx" ON "shell"("agent_id", "started_at", "id");
 
 -- CreateIndex
+CREATE INDEX "agent_image_tenant_digest_idx" ON "agent_image"("tenant", "digest");
+
+-- CreateIndex
 CREATE INDEX "agent_request_part_tenant_digest_idx" ON "agent_request_part"("tenant", "digest");
 
 -- CreateIndex
@@ -1182,6 +1195,9 @@ ALTER TABLE "shell" ADD CONSTRAINT "shell_agent_id_fkey" FOREIGN KEY ("agent_id"
 
 -- AddForeignKey
 ALTER TABLE "erasure" ADD CONSTRAINT "erasure_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "agent_image" ADD CONSTRAINT "agent_image_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "agent_request_part" ADD CONSTRAINT "agent_request_part_agent_id_fkey" FOREIGN KEY ("agent_id") REFERENCES "agent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
@@ -1760,6 +1776,9 @@ BEGIN
     FROM agent_manual m WHERE m.agent_id = v_change.fork ->> 'from' AND EXISTS (SELECT FROM step WHERE agent_id = p_agent);
     INSERT INTO agent_request_part (agent_id, digest, tenant)
     SELECT p_agent, r.digest, r.tenant FROM agent_request_part r WHERE r.agent_id = v_change.fork ->> 'from' AND EXISTS (SELECT FROM step WHERE agent_id = p_agent);
+    -- The images that the copies show.
+    INSERT INTO agent_image (agent_id, digest, tenant)
+    SELECT p_agent, r.digest, r.tenant FROM agent_image r WHERE r.agent_id = v_change.fork ->> 'from' AND r.digest = ANY ((SELECT images_of_agent(p_agent))::text[]);
     -- The compactions that were applied before the fork point: a fork from before one sees what was there then.
     INSERT INTO compaction
     SELECT r.* FROM compaction c, LATERAL json_populate_record(c, json_build_object('id', gen_random_uuid(), 'agent_id', p_agent, 'copied_from', coalesce(c.copied_from, c.agent_id))) r
@@ -1902,10 +1921,16 @@ BEGIN
       LATERAL json_populate_record(r, json_build_object('arrival', v_agent.arrivals, 'created_at', greatest(r.created_at, v_agent.interrupt_at + interval '1 millisecond'))) q;
   END IF;
 
+  -- An image is stored once a tenant. Its time keeps it from removal until this commit is seen; that an agent shows it keeps it.
   IF v_change.images IS NOT NULL THEN
-    INSERT INTO image (tenant, digest, data)
-    SELECT p_tenant, i.digest, decode(i.data, 'base64') FROM json_to_recordset(v_change.images) AS i(digest text, data text)
-    ORDER BY i.digest ON CONFLICT DO NOTHING;
+    INSERT INTO image (tenant, digest, data, taken_at)
+    SELECT DISTINCT ON (i.digest) p_tenant, i.digest, decode(i.data, 'base64'), policy_time() FROM json_to_recordset(v_change.images) AS i(digest text, data text)
+    WHERE NOT EXISTS (SELECT FROM image o WHERE o.tenant = p_tenant AND o.digest = i.digest AND o.taken_at > policy_time() - interval '1 hour')
+    ORDER BY i.digest
+    ON CONFLICT (tenant, digest) DO UPDATE SET taken_at = EXCLUDED.taken_at;
+    INSERT INTO agent_image (agent_id, digest, tenant)
+    SELECT DISTINCT p_agent, i.digest, p_tenant FROM json_to_recordset(v_change.images) AS i(digest text)
+    ON CONFLICT DO NOTHING;
   END IF;
 
   IF v_change.joins IS NOT NULL THEN
@@ -2535,6 +2560,24 @@ BEGIN
   END IF;
   RETURN NEXT;
 END
+$function$;
+
+
+-- Written by `npm run migration` from src/db/functions/images_of_agent.sql: change it there.
+-- The digests of the images that messages and results of an agent show. Most messages have none: their text says so before it is read as JSON.
+CREATE OR REPLACE FUNCTION images_of_agent(p_agent text)
+RETURNS text[]
+LANGUAGE sql STABLE
+AS $function$
+  SELECT ARRAY(
+    SELECT b -> 'source' ->> 'digest'
+    FROM message m CROSS JOIN LATERAL json_array_elements(CASE WHEN m.content::text LIKE '%"kept"%' THEN m.content END) b
+    WHERE m.agent_id = p_agent AND m.content IS NOT NULL AND b ->> 'type' = 'image'
+    UNION
+    SELECT i ->> 'digest'
+    FROM tool_call t CROSS JOIN LATERAL json_array_elements(CASE WHEN json_typeof(t.images) = 'array' THEN t.images END) i
+    WHERE t.agent_id = p_agent AND t.images IS NOT NULL
+  )
 $function$;
 
 

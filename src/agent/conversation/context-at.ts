@@ -2,6 +2,7 @@ import type { SentRecord } from "../../db/commit/sent-rows.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { ToolDescription } from "../models/model.ts";
 import type { Compaction } from "./compaction.ts";
+import { presentImages, REMOVED_IMAGE, type StoredBlock } from "./images.ts";
 import { hashOfRequest, withChange, type FrameRow, type SentMessage, type SentSettings } from "./sent-request.ts";
 import { modelMessages, type Transcripts } from "./transcript.ts";
 import { windowOf } from "./window.ts";
@@ -79,10 +80,25 @@ export async function contextAt(
   );
   transcript.invalidate();
   const window = modelMessages(windowOf(loaded, compacted, contextMessages));
-  const messages = withChange(window, request.changed);
-  const isProved = system !== null && tools !== null && hashOfRequest(messages, { ...sent, system, tools }) === request.hash;
+  const made = withChange(window, request.changed);
+  const proves = (messages: readonly SentMessage[]): boolean =>
+    system !== null && tools !== null && hashOfRequest(messages, { ...sent, system, tools }) === request.hash;
+  const messages = proves(made) ? made : await withoutRemoved(sql, tenant, made);
+  const isProved = proves(messages);
   const missing = isProved ? [] : missingOf(row);
   return { ...facts, settings: sent, messages, isProved, missing };
+}
+
+/** The messages with notes in the place of removed images, as a step after the removal sends them. */
+async function withoutRemoved(sql: Sql, tenant: string, messages: readonly SentMessage[]): Promise<readonly SentMessage[]> {
+  const digests = messages.flatMap(({ content }) =>
+    content.flatMap((block) => (block.type === "image" ? [block.source.digest] : [])),
+  );
+  if (digests.length === 0) return messages;
+  const present = await presentImages(sql, tenant, digests);
+  const noted = (block: StoredBlock): StoredBlock =>
+    block.type === "image" && !present.has(block.source.digest) ? REMOVED_IMAGE : block;
+  return messages.map(({ role, content }) => ({ role, content: content.map(noted) }));
 }
 
 function missingOf({ system, tools, head, isErased }: StepRow): readonly ContextPart[] {

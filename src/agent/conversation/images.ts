@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Sql, Statement } from "../../db/sql.ts";
+import { HOUR_MS } from "../../lib/time.ts";
 import type { ContentBlock, ImageType } from "../models/model.ts";
 import { digested, type ResultImage } from "../tools/images.ts";
 
@@ -17,6 +18,11 @@ export type StoredImage = {
 
 /** An image as a model is given it, in base64. */
 export type SentImage = Extract<ContentBlock, { type: "image" }>;
+
+type TextBlock = Extract<ContentBlock, { type: "text" }>;
+
+/** The note that a model reads in the place of a removed image. */
+export const REMOVED_IMAGE: TextBlock = { type: "text", text: "[an image that was removed]" };
 
 /** A block of a message as its row has it. */
 export type StoredBlock = Exclude<ContentBlock, SentImage> | StoredImage;
@@ -43,6 +49,16 @@ const READ: Statement<{ data: string }, [tenant: string, digest: string]> = {
   text: "SELECT translate(encode(data, 'base64'), E'\\n', '') AS data FROM image WHERE tenant = $1 AND digest = $2",
 };
 
+const PRESENT: Statement<{ digest: string }, [tenant: string, digests: readonly string[]]> = {
+  name: "present_images",
+  text: "SELECT digest FROM image WHERE tenant = $1 AND digest = ANY ($2)",
+};
+
+/** Those of the images that the tenant still has. */
+export async function presentImages(sql: Sql, tenant: string, digests: readonly string[]): Promise<ReadonlySet<string>> {
+  return new Set((await sql.query(PRESENT, [tenant, digests])).map(({ digest }) => digest));
+}
+
 /** The image as its message's row names it, and as its own row holds it. */
 export function storedImage(mediaType: ImageType, base64: string): { readonly block: StoredImage; readonly row: ImageRow } {
   const image = digested({ mediaType, data: base64 });
@@ -54,15 +70,18 @@ export function storedBlock({ mediaType, digest, bytes }: ResultImage): StoredIm
   return { type: "image", source: { type: "kept", media_type: mediaType, digest, bytes } };
 }
 
-/** Reads images; those read last stay in memory, within one room for all. */
+/** Reads images; those read last stay in memory for an hour at most, within one room for all. */
 export class Images {
-  readonly #read = new LRUCache<string, string>({ maxSize: CACHE_CHARACTERS, sizeCalculation: (data) => data.length + 1 });
+  readonly #read = new LRUCache<string, string>({
+    maxSize: CACHE_CHARACTERS,
+    sizeCalculation: (data) => data.length + 1,
+    ttl: HOUR_MS,
+  });
 
-  /** The image with its data. Rejects if the tenant has none of that digest. */
-  async read(sql: Sql, tenant: string, { source }: StoredImage): Promise<SentImage> {
+  /** The image with its data, or a note in its place if it was removed. */
+  async read(sql: Sql, tenant: string, { source }: StoredImage): Promise<SentImage | TextBlock> {
     const data = await this.data(sql, tenant, source.digest);
-    if (data === null) throw new Error(`the image ${source.digest} of tenant ${tenant} is not there`);
-    return { type: "image", source: { type: "base64", media_type: source.media_type, data } };
+    return data === null ? REMOVED_IMAGE : { type: "image", source: { type: "base64", media_type: source.media_type, data } };
   }
 
   /** The image in base64; null if the tenant has none of that digest. */

@@ -6,5 +6,5 @@ export const IS_IDLE = `a.state = 'READY' AND a.runnable_at IS NULL AND a.retry_
     AND NOT EXISTS (SELECT FROM approval p WHERE p.agent_id = a.id AND p.state = 'PENDING')
     AND NOT EXISTS (SELECT FROM shell s WHERE s.agent_id = a.id AND s.state = 'RUNNING')`;
 
-/** Locks agent $1 if it is idle: whoever sends it a message then waits for the statement. */
-export const LOCKED_IDLE = `idle AS MATERIALIZED (SELECT a.id FROM agent a WHERE a.id = $1 AND ${IS_IDLE} FOR NO KEY UPDATE)`;
+/** Locks agent $1 if it is idle: whoever sends it a message then waits for the statement. `version` is that of its row. */
+export const LOCKED_IDLE = `idle AS MATERIALIZED (SELECT a.id, a.xmin AS version FROM agent a WHERE a.id = $1 AND ${IS_IDLE} FOR NO KEY UPDATE)`;

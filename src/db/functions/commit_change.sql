@@ -148,6 +148,9 @@ BEGIN
     FROM agent_manual m WHERE m.agent_id = v_change.fork ->> 'from' AND EXISTS (SELECT FROM step WHERE agent_id = p_agent);
     INSERT INTO agent_request_part (agent_id, digest, tenant)
     SELECT p_agent, r.digest, r.tenant FROM agent_request_part r WHERE r.agent_id = v_change.fork ->> 'from' AND EXISTS (SELECT FROM step WHERE agent_id = p_agent);
+    -- The images that the copies show.
+    INSERT INTO agent_image (agent_id, digest, tenant)
+    SELECT p_agent, r.digest, r.tenant FROM agent_image r WHERE r.agent_id = v_change.fork ->> 'from' AND r.digest = ANY ((SELECT images_of_agent(p_agent))::text[]);
     -- The compactions that were applied before the fork point: a fork from before one sees what was there then.
     INSERT INTO compaction
     SELECT r.* FROM compaction c, LATERAL json_populate_record(c, json_build_object('id', gen_random_uuid(), 'agent_id', p_agent, 'copied_from', coalesce(c.copied_from, c.agent_id))) r
@@ -290,10 +293,16 @@ BEGIN
       LATERAL json_populate_record(r, json_build_object('arrival', v_agent.arrivals, 'created_at', greatest(r.created_at, v_agent.interrupt_at + interval '1 millisecond'))) q;
   END IF;
 
+  -- An image is stored once a tenant. Its time keeps it from removal until this commit is seen; that an agent shows it keeps it.
   IF v_change.images IS NOT NULL THEN
-    INSERT INTO image (tenant, digest, data)
-    SELECT p_tenant, i.digest, decode(i.data, 'base64') FROM json_to_recordset(v_change.images) AS i(digest text, data text)
-    ORDER BY i.digest ON CONFLICT DO NOTHING;
+    INSERT INTO image (tenant, digest, data, taken_at)
+    SELECT DISTINCT ON (i.digest) p_tenant, i.digest, decode(i.data, 'base64'), policy_time() FROM json_to_recordset(v_change.images) AS i(digest text, data text)
+    WHERE NOT EXISTS (SELECT FROM image o WHERE o.tenant = p_tenant AND o.digest = i.digest AND o.taken_at > policy_time() - interval '1 hour')
+    ORDER BY i.digest
+    ON CONFLICT (tenant, digest) DO UPDATE SET taken_at = EXCLUDED.taken_at;
+    INSERT INTO agent_image (agent_id, digest, tenant)
+    SELECT DISTINCT p_agent, i.digest, p_tenant FROM json_to_recordset(v_change.images) AS i(digest text)
+    ON CONFLICT DO NOTHING;
   END IF;
 
   IF v_change.joins IS NOT NULL THEN

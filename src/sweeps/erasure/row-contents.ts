@@ -107,10 +107,24 @@ const APPROVALS: Erase = {
     ${counted}`,
 };
 
+/**
+ * The names of images that no message and no result of the agent shows any more. The statement does not see commits
+ * since its beginning. After such a commit the agent's row has another version, and a later run looks again.
+ */
+const IMAGES: Erase = {
+  name: "erase_images",
+  text: `WITH ${LOCKED_IDLE},
+      same AS (SELECT a.id FROM idle, agent a WHERE a.id = idle.id AND a.xmin = idle.version),
+      old AS (SELECT i.digest FROM same, agent_image i WHERE i.agent_id = $1 AND $2::timestamptz IS NOT NULL AND $3::int IS NOT NULL AND $4::int IS NOT NULL
+        AND NOT i.digest = ANY ((SELECT images_of_agent($1))::text[]) LIMIT ${ROWS}),
+      gone AS (DELETE FROM agent_image i USING old WHERE i.agent_id = $1 AND i.digest = old.digest RETURNING 1)
+    SELECT EXISTS (SELECT FROM same) AS "isIdle", (SELECT count(*)::int FROM gone) AS rows`,
+};
+
 /** The statements that erase a content of rows, each repeated until it finds less than ROWS. */
 export const ERASES: Readonly<Record<ErasedContent, readonly Erase[]>> = {
-  TOOL_CALLS: [TOOL_CALLS, SHELLS, BLOCKS],
-  MESSAGES: [MESSAGES, COMPACTIONS, REQUESTS, NOTICES],
+  TOOL_CALLS: [TOOL_CALLS, SHELLS, BLOCKS, IMAGES],
+  MESSAGES: [MESSAGES, COMPACTIONS, REQUESTS, NOTICES, IMAGES],
   APPROVALS: [APPROVALS],
 };
 

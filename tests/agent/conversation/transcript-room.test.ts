@@ -13,7 +13,7 @@ const MB = 1024 * 1024;
 
 const ADD_IMAGE = {
   name: "add_image",
-  text: "INSERT INTO image (tenant, digest, data) VALUES ('acme', $1, decode($2, 'base64')) ON CONFLICT DO NOTHING",
+  text: "INSERT INTO image (tenant, digest, data, taken_at) VALUES ('acme', $1, decode($2, 'base64'), now()) ON CONFLICT DO NOTHING",
 };
 const ADD_MESSAGE = {
   name: "add_message",
