@@ -75,6 +75,7 @@ export function Detail({
           <footer className="decide">
             {asked.state === "PENDING" && closed === null ? (
               <Decision
+                key={id}
                 asked={asked}
                 shownAtMs={atMs}
                 deciding={deciding}
