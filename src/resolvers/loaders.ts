@@ -19,7 +19,7 @@ export const MOST_CHARACTERS = 64 * 1024 * 1024;
 
 type Reads = { readonly reads: Sql; readonly transcripts: Transcripts };
 
-/** What an agent waits for, in words, with the questions and agents that they name. */
+/** The wait of an agent in words, with the questions and agents that they name. */
 type NamedWait = { readonly words: string | null; readonly awaited: readonly Awaited[] };
 
 /** Runs one read of a tenant at a time. */

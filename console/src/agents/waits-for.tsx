@@ -3,7 +3,7 @@ import { visible } from "@triplane/client/command-lines";
 import type { ReactNode } from "react";
 import type { AgentRowFragment } from "../generated/documents.ts";
 
-/** What an agent waits for, in words of the server. The questions and agents that they name are links. */
+/** The wait of an agent in words of the server. The questions and agents that they name are links. */
 export function WaitsFor({ agent: { waitingFor, awaited } }: { readonly agent: AgentRowFragment }): ReactNode {
   if (waitingFor === null) return null;
   const parts: ReactNode[] = [];
