@@ -108,10 +108,8 @@ export class Gathered {
   /** Takes a file of a name in a folder as one that is written, and gives why it is asked about. What is a file now may be a folder by then. */
   addInside(folder: string, name: string, { start, end }: Span): string | null {
     const at = located(this.place, folder);
-    if (at.kind === "trouble" && at.isOutside) {
-      this.leadsOut(folder, { start, end, reason: at.reason });
-      return at.reason;
-    }
+    // The word of the folder itself is asked about.
+    if (at.kind === "trouble" && at.isOutside) return null;
     const real = at.kind === "file" ? join(this.place.workspace.root, at.names.at(-1) ?? ".") : null;
     if (at.kind !== "file" || real === null || statSync(real, { throwIfNoEntry: false })?.isFile() !== true)
       return this.add(`${folder}/${name}`, "write", { start, end }, { isRedirect: false, search: null });

@@ -25,6 +25,14 @@ it("a question names the files of its commands, also those outside of the folder
   expect(hosts).toEqual(["registry.example.org:8443", "api.example.org", "host.example"]);
 });
 
+it("a path outside of the folder is the marked part, also as the target of a copy", async () => {
+  const command = "cp src/a.txt /tmp/out.txt && make";
+  const { commandParts } = await asked(command);
+  const outside = commandParts.filter(({ reason }) => reason === "/tmp/out.txt lies outside of the workspace");
+  expect(outside.map(({ start, end }) => command.slice(start, end))).toEqual(["/tmp/out.txt"]);
+  expect(commandParts.map(({ start, end }) => command.slice(start, end))).not.toContain("src/a.txt");
+});
+
 it("a word that only the shell knows names no host", async () => {
   expect(await asked("curl https://$HOST/x 'not an address' a:b")).toMatchObject({ outsidePaths: [], hosts: [] });
 });
