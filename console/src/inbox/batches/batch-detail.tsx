@@ -3,6 +3,7 @@ import { visible } from "@triplane/client/command-lines";
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { firstClick } from "../../design/clicks.ts";
 import { useKeys } from "../../design/keys.ts";
+import { ServerWords } from "../../design/server-words.tsx";
 import { useDraftsOf } from "../../session/drafts.ts";
 import { namesOf, useMay } from "../../session/viewer.tsx";
 import { forgetRefusal } from "../decisions.ts";
@@ -175,7 +176,7 @@ function StandingBadge({ standing }: { readonly standing: Standing }): ReactNode
     case "refused":
       return (
         <span className="alert small" role="alert">
-          {standing.message}
+          <ServerWords text={standing.message} />
         </span>
       );
   }
@@ -234,7 +235,9 @@ function BatchAnswers({ batch }: { readonly batch: BatchState }): ReactNode {
           </>
         )}
       </p>
-      {may.isAllowed ? null : <p className="note">{may.reason ?? t`You may not decide.`}</p>}
+      {may.isAllowed ? null : (
+        <p className="note">{may.reason === null ? t`You may not decide.` : <ServerWords text={may.reason} />}</p>
+      )}
       {!may.isAllowed || count === 0 ? null : isDenying ? (
         <DenyWithWords
           about={about}
