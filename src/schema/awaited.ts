@@ -3,6 +3,8 @@ import { globalId } from "../lib/global-id.ts";
 import { Agent } from "./agent.ts";
 import { builder, described } from "./builder.ts";
 
+const MOST_AWAITED = 100;
+
 const AwaitedKind = builder.enumType("AwaitedKind", {
   description: "Type of an object that an agent waits for.",
   values: described<"AGENT" | "APPROVAL">({ AGENT: "An agent below it.", APPROVAL: "A question to a person." }),
@@ -25,8 +27,8 @@ builder.prismaObjectField(Agent, "awaited", (t) =>
   t.field({
     type: [Awaited],
     complexity: 1,
-    description: "Questions and agents that `waitingFor` names, in order. Empty if it names none.",
+    description: "Questions and agents that `waitingFor` names, in order, at most 100. Empty if it names none.",
     select: { id: true },
-    resolve: async ({ id }, _args, { loaders }) => [...((await loaders.standstills.load(id))?.awaited ?? [])],
+    resolve: async ({ id }, _args, { loaders }) => (await loaders.standstills.load(id))?.awaited.slice(0, MOST_AWAITED) ?? [],
   }),
 );
