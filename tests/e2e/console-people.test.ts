@@ -15,7 +15,7 @@ import {
 import { withChromium } from "../support/example-app.ts";
 import { ACTORS, ask, SCRIPT } from "../support/office.ts";
 
-withChromium("console: two approvers with a quorum decide by keyboard alone, side by side", { timeout: 60_000 }, async () => {
+withChromium("console: two approvers with a quorum decide by keyboard alone, side by side", { timeout: 120_000 }, async () => {
   const { app, page, complaints } = await consolePage({
     config: ACTORS,
     script: SCRIPT,

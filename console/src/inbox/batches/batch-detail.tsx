@@ -226,7 +226,7 @@ function BatchAnswers({ batch }: { readonly batch: BatchState }): ReactNode {
   return (
     <div className="decision" ref={box} tabIndex={-1} aria-busy={isBusy}>
       <p className="small quiet" role="status">
-        {done === 0 && refused === 0 ? null : (
+        {done === 0 && refused === 0 && !isBusy ? null : (
           <>
             <Trans>
               {done} of {total} decided
