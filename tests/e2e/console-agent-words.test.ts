@@ -106,7 +106,7 @@ withChromium("console: a disabled button says why, beside it", { timeout: 120_00
   await pictures(page, "console-agent-disabled");
   await page.getByRole("button", { name: "Archive" }).press("Enter");
   await page.getByRole("button", { name: "Restore" }).waitFor();
-  for (const name of ["Interrupt", "Retry", "Compact"]) expect(await reasonOf(name)).toBe("It is archived: restore it first.");
+  for (const name of ["Interrupt", "Retry", "Compact"]) expect(await reasonOf(name)).toBe("The agent is archived.");
   await open("/console/policy?view=explain");
   expect(await reasonOf("Explain")).toBe("Name a call or an agent first.");
   await pictures(page, "console-explain-disabled");

@@ -134,7 +134,7 @@ export function Actions({
       </div>
       <WhyDisabled
         of={[
-          { id: `${id}-archived`, words: isArchived ? <Trans>It is archived: restore it first.</Trans> : null },
+          { id: `${id}-archived`, words: isArchived ? <Trans>The agent is archived.</Trans> : null },
           { id: `${id}-interrupt`, words: isWorking || isArchived ? null : <Trans>Interrupt: no turn is under way.</Trans> },
           {
             id: `${id}-retry`,

@@ -85,14 +85,6 @@ function kept(): readonly Draft[] {
 
 function isDraft(value: unknown): value is Draft {
   return (
-    typeof value === "object" &&
-    value !== null &&
-    "person" in value &&
-    typeof value.person === "string" &&
-    "about" in value &&
-    typeof value.about === "string" &&
-    "form" in value &&
-    typeof value.form === "string" &&
-    "value" in value
+    typeof value === "object" && value !== null && "person" in value && "about" in value && "form" in value && "value" in value
   );
 }

@@ -26,9 +26,9 @@ function useEndWords(): (end: ApprovalEnd) => string {
   return (end) => {
     if (end.kind === "closed") {
       const closed: Readonly<Record<string, string>> = {
-        EXPIRED: t`Expired`,
-        SEALED: t`Closed with the turn`,
-        STALE: t`Replaced by a newer question`,
+        EXPIRED: t`expired`,
+        SEALED: t`turn ended`,
+        STALE: t`replaced`,
       };
       return closed[end.state] ?? end.state;
     }
