@@ -1,7 +1,6 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { useId, useState, type ReactNode } from "react";
 import { Dialog } from "../design/dialog.tsx";
-import { WhyDisabled } from "../design/why-disabled.tsx";
 import { CreateTokenDocument, type Role } from "../generated/documents.ts";
 import { change, refusalText } from "../session/ask.ts";
 import { useViewer } from "../session/viewer.tsx";
@@ -22,7 +21,6 @@ export function NewToken({ close }: { readonly close: () => void }): ReactNode {
     setProblem(refusalText(createAccessToken.userErrors));
     setSecret(createAccessToken.secret);
   };
-  const isIncomplete = name.trim() === "" || chosen.length === 0;
   if (secret !== null)
     return (
       <Dialog title={t`Your new token`} isOpen close={close}>
@@ -90,19 +88,13 @@ export function NewToken({ close }: { readonly close: () => void }): ReactNode {
           </p>
         )}
         <div className="row">
-          <button
-            type="submit"
-            className="primary"
-            disabled={isIncomplete}
-            aria-describedby={isIncomplete ? `${id}-why` : undefined}
-          >
+          <button type="submit" className="primary">
             <Trans>Create</Trans> <kbd>⏎</kbd>
           </button>
           <button type="button" onClick={close}>
             <Trans>Cancel</Trans>
           </button>
         </div>
-        <WhyDisabled of={[{ id: `${id}-why`, words: isIncomplete ? <Trans>A token needs a name and a role.</Trans> : null }]} />
       </form>
     </Dialog>
   );

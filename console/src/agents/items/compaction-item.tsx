@@ -33,7 +33,7 @@ export function CompactionItem({ item: { method, summary, tokensBefore, tokensAf
   return (
     <details>
       <summary className="small quiet">{line}</summary>
-      <LongText text={summary} label={t`Summary`} />
+      <LongText text={summary} label={words[method]} />
     </details>
   );
 }
