@@ -140,7 +140,9 @@ export function Actions({
             id: `${id}-retry`,
             words:
               isArchived || (canRetry && !isWorking) ? null : isWorking ? (
-                <Trans>Retry: a turn is under way.</Trans>
+                <>
+                  <Trans>Retry</Trans>: <Trans>working</Trans>
+                </>
               ) : (
                 <Trans>Retry: only for a failed or interrupted turn.</Trans>
               ),

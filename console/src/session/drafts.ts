@@ -44,8 +44,7 @@ export function useDraftsOf(about: string): { readonly has: (form: string) => bo
 
 /** Removes the drafts of all people but this one; null for nobody. */
 export function forgetDraftsOfOthers(person: string | null): void {
-  const own = kept().filter((draft) => draft.person === person);
-  keep(own);
+  keep(kept().filter((draft) => draft.person === person));
 }
 
 export function isText(value: unknown): value is string {
