@@ -101,7 +101,7 @@ withChromium("console: a disabled button says why, beside it", { timeout: 120_00
   };
   await open(`/console/agents/${id}`);
   expect(await reasonOf("Interrupt")).toBe("Interrupt: no turn is under way.");
-  expect(await reasonOf("Retry")).toBe("Retry: only for a failed or interrupted turn.");
+  expect(await reasonOf("Retry")).toBe("Retry: no turn failed.");
   expect(await axeViolations(page)).toEqual([]);
   await pictures(page, "console-agent-disabled");
   await page.getByRole("button", { name: "Archive" }).press("Enter");

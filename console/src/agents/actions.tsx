@@ -144,7 +144,7 @@ export function Actions({
                   <Trans>Retry</Trans>: <Trans>working</Trans>
                 </>
               ) : (
-                <Trans>Retry: only for a failed or interrupted turn.</Trans>
+                <Trans>Retry: no turn failed.</Trans>
               ),
           },
         ]}
