@@ -100,7 +100,7 @@ withChromium("console: a disabled button says why, beside it", { timeout: 120_00
     return page.locator(`[id="${await button.getAttribute("aria-describedby")}"]`).innerText();
   };
   await open(`/console/agents/${id}`);
-  expect(await reasonOf("Interrupt")).toBe("Interrupt: no turn is under way.");
+  expect(await reasonOf("Interrupt")).toBe("Interrupt: no turn runs.");
   expect(await reasonOf("Retry")).toBe("Retry: no turn failed.");
   expect(await axeViolations(page)).toEqual([]);
   await pictures(page, "console-agent-disabled");
@@ -108,7 +108,7 @@ withChromium("console: a disabled button says why, beside it", { timeout: 120_00
   await page.getByRole("button", { name: "Restore" }).waitFor();
   for (const name of ["Interrupt", "Retry", "Compact"]) expect(await reasonOf(name)).toBe("The agent is archived.");
   await open("/console/policy?view=explain");
-  expect(await reasonOf("Explain")).toBe("Name a call or an agent first.");
+  expect(await reasonOf("Explain")).toBe("Name a call or agent.");
   await pictures(page, "console-explain-disabled");
   await page.getByLabel("Language").selectOption("zh");
   expect(await reasonOf("解释")).toBe("请先填写调用或智能体。");

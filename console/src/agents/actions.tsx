@@ -135,7 +135,7 @@ export function Actions({
       <WhyDisabled
         of={[
           { id: `${id}-archived`, words: isArchived ? <Trans>The agent is archived.</Trans> : null },
-          { id: `${id}-interrupt`, words: isWorking || isArchived ? null : <Trans>Interrupt: no turn is under way.</Trans> },
+          { id: `${id}-interrupt`, words: isWorking || isArchived ? null : <Trans>Interrupt: no turn runs.</Trans> },
           {
             id: `${id}-retry`,
             words:

@@ -77,7 +77,7 @@ export function EditInput({
         </div>
       )}
       {read.kind === "broken" ? (
-        <p id={`${id}-broken`} role="alert" className="alert">
+        <p role="alert" className="alert">
           {read.problem}
         </p>
       ) : null}
@@ -88,12 +88,7 @@ export function EditInput({
       ))}
       <Checked check={check} />
       <div className="row">
-        <button
-          type="submit"
-          className="primary"
-          disabled={isBusy || read.kind === "broken"}
-          aria-describedby={read.kind === "broken" ? `${id}-broken` : undefined}
-        >
+        <button type="submit" className="primary" disabled={isBusy || read.kind === "broken"}>
           <Trans>Allow this input</Trans> <kbd>Ctrl ⏎</kbd>
         </button>
         <button type="button" className="plain" onClick={back}>

@@ -75,7 +75,7 @@ export function Explain({
           <button type="submit" className="primary" disabled={isEmpty} aria-describedby={isEmpty ? `${id}-why` : undefined}>
             <Trans>Explain</Trans>
           </button>
-          <WhyDisabled of={[{ id: `${id}-why`, words: isEmpty ? <Trans>Name a call or an agent first.</Trans> : null }]} />
+          <WhyDisabled of={[{ id: `${id}-why`, words: isEmpty ? <Trans>Name a call or agent.</Trans> : null }]} />
         </div>
       </form>
       <div role="status">

@@ -12,7 +12,7 @@ export function CompactionItem({ item: { method, summary, tokensBefore, tokensAf
   const words: Readonly<Record<Item["method"], string>> = {
     SUMMARY: t`Earlier messages were summarized`,
     SHORTENED: t`Earlier messages were left out`,
-    CLEARED: t`Earlier outputs were left out`,
+    CLEARED: t`Old outputs left out`,
   };
   const count = (amount: number | null): string | null => (amount === null ? null : shortCount(amount, i18n.locale));
   const [before, after] = [count(tokensBefore), count(tokensAfter)];
