@@ -1,9 +1,11 @@
 import { returnedChild, spawnedChild, type Child } from "./child.ts";
 import { CONVERSATION_DOCUMENT, type ConversationSubscription } from "./generated/conversation.ts";
 import type { TimelineView } from "./timeline-view.ts";
+import type { ApprovalEnd } from "./approval-end.ts";
 import { compactionText } from "./compaction.ts";
 import { changedFilesText, endedShellText } from "./workspace-news.ts";
 
+export { approvalEndText, type ApprovalEnd } from "./approval-end.ts";
 export { cacheText, contextText } from "./compaction.ts";
 export type { Child } from "./child.ts";
 export type { ApprovalKind } from "./generated/conversation.ts";
@@ -39,7 +41,8 @@ export type ConversationItem =
       readonly key: string;
       readonly request: Request;
       readonly inputText: string;
-      readonly decision: string | null;
+      /** Null while it can be decided; `approvalEndText` has its words. */
+      readonly end: ApprovalEnd | null;
     }
   /** A command that goes on in the background, with how it ended; null while it runs. */
   | { readonly kind: "shell"; readonly key: string; readonly command: string; readonly end: string | null }
@@ -49,8 +52,17 @@ export type ConversationItem =
   | { readonly kind: "files"; readonly key: string; readonly text: string }
   /** Something failed; `retryAt` says when it is tried again, null for never. */
   | { readonly kind: "error"; readonly key: string; readonly text: string; readonly retryAt: string | null }
-  /** Old messages or outputs were left out of the context of the model. */
-  | { readonly kind: "compaction"; readonly key: string; readonly text: string }
+  /** Old messages or outputs were left out of the context of the model. `summary` stands in their place; null if nothing does. */
+  | {
+      readonly kind: "compaction";
+      readonly key: string;
+      readonly text: string;
+      readonly method: EventOf<"ContextCompression">["method"];
+      readonly summary: string | null;
+      /** The size of the context before and after, in tokens; null if unknown. */
+      readonly tokensBefore: number | null;
+      readonly tokensAfter: number | null;
+    }
   /** The value of an answer in a shape, which the text before it says. */
   | { readonly kind: "value"; readonly key: string; readonly value: unknown }
   /** `problems` are the parts of the last answer that do not have its shape, as lines. */
@@ -150,18 +162,19 @@ function take(draft: Draft, event: WatchedEvent): void {
         key: event.request.approvalId,
         request: event.request,
         inputText: event.approval?.inputText ?? "",
-        decision: null,
+        end: null,
       });
     case "PermissionDecided": {
       // One that waits for others still can be decided.
       if (event.missingDecisions > 0) return;
-      const decision = `${event.decision} by ${event.decidedBy.name ?? event.decidedBy.actorId}`;
-      return change(draft, event.approvalId, (item) => (item.kind === "approval" ? { ...item, decision } : item));
+      const { decision, decidedBy, note } = event;
+      const end = { kind: "decided", decision, by: decidedBy.name ?? decidedBy.actorId, note } as const;
+      return change(draft, event.approvalId, (item) => (item.kind === "approval" ? { ...item, end } : item));
     }
-    case "PermissionClosed":
-      return change(draft, event.approvalId, (item) =>
-        item.kind === "approval" ? { ...item, decision: event.approvalState.toLowerCase() } : item,
-      );
+    case "PermissionClosed": {
+      const end = { kind: "closed", state: event.approvalState } as const;
+      return change(draft, event.approvalId, (item) => (item.kind === "approval" ? { ...item, end } : item));
+    }
     case "ShellStarted":
       return put(draft, { kind: "shell", key: event.shellId, command: event.command ?? "(erased)", end: null });
     case "ShellEnded":
@@ -181,10 +194,13 @@ function take(draft: Draft, event: WatchedEvent): void {
       draft.context = { tokens: event.contextTokens, window: event.contextWindow };
       draft.cache = { share: event.cachedShare, miss: event.cacheMiss?.reason ?? null };
       return;
-    case "ContextCompression":
-      if (event.compressionPhase !== "END" || event.failureReason !== null) return;
-      draft.context = { ...draft.context, tokens: event.tokensAfter };
-      return put(draft, { kind: "compaction", key: event.compactionId, text: compactionText(event) });
+    case "ContextCompression": {
+      const { compressionPhase, failureReason, compactionId: key, method, summary, tokensBefore, tokensAfter } = event;
+      if (compressionPhase !== "END" || failureReason !== null) return;
+      draft.context = { ...draft.context, tokens: tokensAfter };
+      const text = compactionText(event);
+      return put(draft, { kind: "compaction", key, text, method, summary, tokensBefore, tokensAfter });
+    }
     case "TokensUsed": {
       const { totalTokens, costUsd } = draft.usage;
       const cost = costUsd === null || event.costUsd === null ? null : costUsd + event.costUsd;
@@ -223,7 +239,7 @@ function toAnswerOf(event: EventOf<"ToolStart" | "ToolWaiting" | "ToolEnd">): { 
 /** After the end of a turn nothing of it can be decided. A program in the background may still ask for a host: if not, an event says so. */
 function closed(item: ConversationItem): ConversationItem {
   if (item.kind === "approval" && item.request.kind === "NETWORK_HOST") return item;
-  return item.kind === "approval" && item.decision === null ? { ...item, decision: "closed with the turn" } : item;
+  return item.kind === "approval" && item.end === null ? { ...item, end: { kind: "closed", state: "SEALED" } } : item;
 }
 
 /** A block begins, where the one before it ends: whether that is kept is said at the end of the answer. */

@@ -83,7 +83,7 @@ function take(draft: Draft, event: TreeEvent): void {
       if (path === undefined) return;
       const { request, approval } = event;
       const inputText = approval?.inputText ?? "";
-      const item = { kind: "approval", key: request.approvalId, request, inputText, decision: null } as const;
+      const item = { kind: "approval", key: request.approvalId, request, inputText, end: null } as const;
       close(draft, (asked) => asked.item.key === item.key);
       draft.approvals = [...draft.approvals, { path, item }];
       return;

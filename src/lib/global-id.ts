@@ -14,6 +14,13 @@ export type NodeType =
 
 export const ROW_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** The characters of a short id: the last ones of an id, which are random. */
+const SHORT = 8;
+
+export function shortIdOf(id: string): string {
+  return id.slice(-SHORT);
+}
+
 export type NodeId = { readonly typename: string; readonly id: string };
 
 const NODE_IDS: Readonly<Record<NodeType | "ActorRef" | "Template", RegExp>> = {

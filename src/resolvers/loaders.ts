@@ -1,6 +1,7 @@
 import DataLoader from "dataloader";
 import { readActorNames } from "../agent/actors/actor-names.ts";
 import { readApprovals, readSpawners, type FoundApproval } from "../agent/approvals/approval.ts";
+import { readChildCounts } from "../agent/calls/children.ts";
 import { readCallsOfSteps, type StepOfAgent } from "../agent/calls/call.ts";
 import { readToldTimes, type FileOfAgent } from "../agent/calls/notices.ts";
 import { contextAt, type StepContext } from "../agent/conversation/context-at.ts";
@@ -8,7 +9,7 @@ import { readContextMeters, type ContextMeter } from "../agent/conversation/cont
 import { presentImages } from "../agent/conversation/images.ts";
 import type { Transcripts } from "../agent/conversation/transcript.ts";
 import { type AgentUsage, readTreeUsage, readUsage } from "../agent/loop/usage.ts";
-import { readStandstills, waitingFor, type KnownNames } from "../agent/loop/waiting-for.ts";
+import { awaitedNodes, readStandstills, waitingFor, type Awaited, type KnownNames } from "../agent/loop/waiting-for.ts";
 import type { Sql } from "../db/sql.ts";
 import { openBlocksAt, type OpenBlock } from "../events/blocks.ts";
 import type { LogHead } from "../events/cursor.ts";
@@ -18,6 +19,9 @@ import type { ActorRef } from "../events/snapshots.ts";
 export const MOST_CHARACTERS = 64 * 1024 * 1024;
 
 type Reads = { readonly reads: Sql; readonly transcripts: Transcripts };
+
+/** The wait of an agent in words, with the questions and agents that they name. */
+type NamedWait = { readonly words: string | null; readonly awaited: readonly Awaited[] };
 
 /** Runs one read of a tenant at a time. */
 type InTurn = <Result>(tenant: string, read: () => Promise<Result>) => Promise<Result>;
@@ -44,7 +48,8 @@ export class Loaders {
   #toldTimes: DataLoader<FileOfAgent, Date | null> | null = null;
   #usage: DataLoader<string, AgentUsage> | null = null;
   #treeUsage: DataLoader<string, AgentUsage> | null = null;
-  #waitingFor: DataLoader<string, string | null> | null = null;
+  #standstills: DataLoader<string, NamedWait | null> | null = null;
+  #childCounts: DataLoader<string, number> | null = null;
 
   constructor(
     { reads, transcripts, ...known }: KnownNames & Reads,
@@ -73,7 +78,8 @@ export class Loaders {
     this.#toldTimes = null;
     this.#usage = null;
     this.#treeUsage = null;
-    this.#waitingFor = null;
+    this.#standstills = null;
+    this.#childCounts = null;
   }
 
   /** Null for an actor without a name. */
@@ -159,11 +165,18 @@ export class Loaders {
     return (this.#usage ??= new DataLoader((agentIds) => readUsage(this.#reads, agentIds)));
   }
 
-  get waitingFor(): DataLoader<string, string | null> {
-    return (this.#waitingFor ??= new DataLoader(async (agentIds) =>
-      (await readStandstills(this.#reads, agentIds)).map((standstill) =>
-        standstill === null ? null : waitingFor(standstill, this.#known),
-      ),
+  /** Null for an unknown agent. */
+  get standstills(): DataLoader<string, NamedWait | null> {
+    return (this.#standstills ??= new DataLoader(async (agentIds) =>
+      (await readStandstills(this.#reads, agentIds)).map((standstill) => {
+        if (standstill === null) return null;
+        const words = waitingFor(standstill, this.#known);
+        return { words, awaited: awaitedNodes(standstill).filter(({ name }) => words?.includes(name) === true) };
+      }),
     ));
+  }
+
+  get childCounts(): DataLoader<string, number> {
+    return (this.#childCounts ??= new DataLoader((agentIds) => readChildCounts(this.#reads, agentIds)));
   }
 }

@@ -3,14 +3,8 @@ import type { Statement } from "../db/sql.ts";
 import { nodeIdOf, ROW_ID } from "../lib/global-id.ts";
 import { type Context, visibleAgents, visibleCreator } from "./context.ts";
 
-/** The characters of a short id: the last ones of an id, which are random. */
-const SHORT = 8;
 /** The fewest characters that are searched, and the most objects of each type that are found. */
 export const SEARCH = { characters: 4, most: 5 };
-
-export function shortIdOf(id: string): string {
-  return id.slice(-SHORT);
-}
 
 /** The row ids of the objects that the viewer may see, by type. */
 export type Found = {

@@ -160,7 +160,7 @@ export const Agent = builder.prismaNode("Agent", {
       description:
         "What the agent waits for, in words, for example `a person to decide on fs_write`. Null if it only waits for a message.",
       select: { id: true },
-      resolve: (row, _args, { loaders }) => loaders.waitingFor.load(row.id),
+      resolve: async (row, _args, { loaders }) => (await loaders.standstills.load(row.id))?.words ?? null,
     }),
     lineage: t.idList({
       description:
@@ -309,6 +309,12 @@ export const Agent = builder.prismaNode("Agent", {
       description: "Agents that this one started, oldest first, at most 64. `agents(filter: { parentIds })` pages through all.",
       select: { id: true },
       resolve: (query, { id }, _args, context) => childrenOf(context, id, query),
+    }),
+    childCount: t.int({
+      complexity: 1,
+      description: "Number of agents that this one started.",
+      select: { id: true },
+      resolve: ({ id }, _args, { loaders }) => loaders.childCounts.load(id),
     }),
     treeUsage: t.field({
       type: Usage,

@@ -45,6 +45,7 @@ import "./message.ts";
 import "./operations.ts";
 import "./permission.ts";
 import "./schedule.ts";
+import "./awaited.ts";
 import "./search.ts";
 import "./sign-in/access-token.ts";
 import "./sign-in/session.ts";

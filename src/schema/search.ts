@@ -1,4 +1,5 @@
-import { foundAgents, foundApprovals, foundToolCalls, search, SEARCH, shortIdOf, type Found } from "../resolvers/search.ts";
+import { foundAgents, foundApprovals, foundToolCalls, search, SEARCH, type Found } from "../resolvers/search.ts";
+import { shortIdOf } from "../lib/global-id.ts";
 import { Agent } from "./agent.ts";
 import { Approval } from "./approvals/approval.ts";
 import { builder } from "./builder.ts";

@@ -48,6 +48,22 @@ describe("an approval that a child asks for", () => {
     expect(await spawned(middle?.id ?? "")).toMatchObject([
       { id: child, spawnedBy: [{ actorId: "pia" }], pendingApprovals: [{ id: approval.id, agentPath }] },
     ]);
+    const short = (of: string): string => of.slice(-8);
+    const uuid = Buffer.from(middle?.id ?? "", "base64").toString("utf8");
+    const name = `count (${short(uuid)})`;
+    // It names an agent by its short id.
+    await expect
+      .poll(() => treeOf(pia, id))
+      .toMatchObject({
+        waitingFor: `the agent ${name} to end`,
+        awaited: [{ id: middle?.id, kind: "AGENT", name }],
+        childCount: 1,
+      });
+    expect(await treeOf(pia, child)).toMatchObject({
+      waitingFor: "a person to decide on fs_write",
+      awaited: [{ id: approval.id, kind: "APPROVAL", name: "fs_write" }],
+      childCount: 0,
+    });
     expect((await treeOf(pia, child)).parent).toMatchObject({ id: middle?.id });
     const listed = async (filter: object): Promise<readonly string[]> => {
       const query = "query ($filter: AgentFilter) { agents(filter: $filter) { nodes { id } } }";

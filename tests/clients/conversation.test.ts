@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from "vitest";
 import WebSocket from "ws";
 import { NO_TOKENS, type ModelEvent } from "../../src/agent/models/model.ts";
 import {
+  approvalEndText,
   cacheText,
   contextText,
   CONVERSATION,
@@ -211,6 +212,30 @@ it("a delta touches its own item only, and no view of before", () => {
   expect(view.items.at(-1)).toMatchObject({ text: "" });
 });
 
+it("a question says who ended it, how and with which words", () => {
+  const request = { approvalId: "a1", kind: "TOOL_CALL" };
+  const decidedBy = { actorId: "anna", name: "Anna" };
+  const endOf = (event: Record<string, unknown>): string | null => {
+    const item = after(CONVERSATION.empty, { __typename: "PermissionRequired", request, approval: null }, event).items[0];
+    return item?.kind !== "approval" || item.end === null ? null : approvalEndText(item.end);
+  };
+  const decided = (decision: string, note: string | null, missingDecisions = 0): string | null =>
+    endOf({ __typename: "PermissionDecided", approvalId: "a1", decision, decidedBy, note, missingDecisions });
+  expect(decided("DENY", "Keep the cache.")).toBe("Denied by Anna: Keep the cache.");
+  expect(["ALLOW", "DONE", "RETRY", "FAIL"].map((decision) => decided(decision, null))).toEqual([
+    "Allowed by Anna",
+    "Reported as done by Anna",
+    "Run again by Anna",
+    "Reported as failed by Anna",
+  ]);
+  expect(decided("ALLOW", null, 1)).toBeNull();
+  const closed = (approvalState: string): string | null =>
+    endOf({ __typename: "PermissionClosed", approvalId: "a1", approvalState });
+  expect(["EXPIRED", "SEALED", "STALE"].map(closed)).toEqual(["Expired", "Closed with the turn", "Replaced by a newer question"]);
+  const done = { __typename: "Done", reason: "COMPLETED", value: null, problems: [], messageIds: [] };
+  expect(endOf(done)).toBe("Closed with the turn");
+});
+
 it("a conversation shows the size of the context, and that it was compacted", async () => {
   const model = windowedModel({ window: 20_000, reply: () => ({ text: "ok" }), summary: () => "Facts: blue." });
   const app = await startTestApp({ model, template: { tools: ["todo_read"] } });
@@ -222,6 +247,8 @@ it("a conversation shows the size of the context, and that it was compacted", as
     const compacted = items.find(({ kind }) => kind === "compaction");
     if (compacted !== undefined) {
       expect(compacted).toMatchObject({
+        method: "SUMMARY",
+        summary: expect.stringContaining("Facts: blue."),
         text: expect.stringMatching(/^Context compacted, older messages were summarised: \d+ → \d+ tokens$/),
       });
       expect(context.tokens).toBeLessThan(before?.tokens ?? 0);

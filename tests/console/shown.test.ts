@@ -67,6 +67,8 @@ describe("the list of agents", () => {
       state: "READY",
       breakpoint: "READY",
       waitingFor: null,
+      awaited: [],
+      childCount: 0,
       doneReason: null,
       depth: 0,
       createdAt: lastActivityAt,

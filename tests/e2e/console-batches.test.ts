@@ -71,8 +71,23 @@ withChromium(
     await page.getByRole("heading", { name: "3 alike:" }).waitFor();
     await page.keyboard.press("Shift+D");
     await page.keyboard.type("Not in docs.");
+    expect(await axeViolations(page)).toEqual([]);
+    await pictures(page, "console-batch-deny");
+    const answered = Promise.withResolvers<void>();
+    await page.route("**/graphql", async (route) => {
+      if ((route.request().postData() ?? "").includes("mutation Decide")) await answered.promise;
+      await route.continue();
+    });
     await page.keyboard.press("ControlOrMeta+Enter");
+    const members = page.getByRole("region", { name: "Each of them" });
+    await members.getByText("sending").first().waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await pictures(page, "console-batch-sending");
+    answered.resolve();
     await page.getByText("2 of 3 decided, 1 refused").waitFor();
+    expect(await members.getByRole("alert").locator("[lang=en]").count()).toBe(1);
+    expect(await axeViolations(page)).toEqual([]);
+    await pictures(page, "console-batch-refused");
     await page.getByRole("button", { name: "Deny all 1" }).waitFor();
     const [open, ...others] = await inbox(pia, { states: ["PENDING"] });
     expect([open?.id, others]).toEqual([own, []]);

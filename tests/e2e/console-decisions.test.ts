@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { connect } from "../support/client.ts";
-import { axeViolations, consolePage, untilSeen } from "../support/console-page.ts";
+import { axeViolations, consolePage, pictures, untilSeen } from "../support/console-page.ts";
 import { withChromium } from "../support/example-app.ts";
 
 const SCRIPT = {
@@ -124,3 +124,28 @@ withChromium("console: no character hides in a sentence, a rule and a field", { 
   expect(await page.locator("body").innerText()).not.toContain("\u202e");
   expect(complaints).toEqual([]);
 });
+
+withChromium(
+  "console: the reach of a command names its files, paths outside of the folder and hosts",
+  { timeout: 120_000 },
+  async () => {
+    const command = "cp notes.md /tmp/elsewhere.md && curl https://api.example.org:8443/v1";
+    const { app, page, complaints, open } = await consolePage({
+      script: { replies: [{ when: { user: "^run" }, call: [{ tool: "bash_run", input: { command } }] }] },
+    });
+    const client = connect(app.url);
+    const { id: agentId } = await client.createAgent({ title: "Runner" });
+    await client.send(agentId, "run it");
+    await open("/console");
+    const reach = page.getByRole("region", { name: "Reach" });
+    await reach.waitFor();
+    expect(await reach.innerText()).toMatch(
+      /Files\s+notes\.md[^]*Outside the folder\s+\/tmp\/elsewhere\.md[^]*Hosts\s+api\.example\.org:8443/,
+    );
+    expect(await page.getByRole("region", { name: "Why it asks" }).locator("[lang=en]").count()).toBeGreaterThan(0);
+    expect(await axeViolations(page)).toEqual([]);
+    await reach.scrollIntoViewIfNeeded();
+    await pictures(page, "console-reach");
+    expect(complaints).toEqual([]);
+  },
+);

@@ -15,7 +15,7 @@ import {
 import { withChromium } from "../support/example-app.ts";
 import { ACTORS, ask, SCRIPT } from "../support/office.ts";
 
-withChromium("console: two approvers with a quorum decide by keyboard alone, side by side", { timeout: 60_000 }, async () => {
+withChromium("console: two approvers with a quorum decide by keyboard alone, side by side", { timeout: 120_000 }, async () => {
   const { app, page, complaints } = await consolePage({
     config: ACTORS,
     script: SCRIPT,
@@ -44,6 +44,13 @@ withChromium("console: two approvers with a quorum decide by keyboard alone, sid
   for (const each of [page, petra]) await each.getByText("Nothing waits for a decision.").waitFor();
   await anna.until(agent, "DONE");
   expect(await readFile(join(app.workspace, "a.txt"), "utf8")).toBe("text");
+  // The history names both.
+  await page.getByRole("link", { name: "History" }).press("Enter");
+  const row = page.getByRole("row").filter({ hasText: "a.txt" });
+  await row.getByText("paul: allowed").waitFor();
+  await row.getByText("petra: allowed").waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+  await pictures(page, "console-history-quorum");
   expect(complaints).toEqual([]);
 });
 

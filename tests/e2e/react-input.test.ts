@@ -42,7 +42,7 @@ inBrowser(
     await form.getByRole("button", { name: "Decline" }).click();
     const conversation = page.getByRole("list", { name: "Conversation" });
     await conversation.getByText("Done.").waitFor();
-    expect(await conversation.innerText()).toContain("DENY by local");
+    expect(await conversation.innerText()).toContain("Denied by local");
     const rows = await server.database.sql.query<{ output: string }, []>({ name: "", text: "SELECT output FROM tool_call" }, []);
     expect(JSON.parse(rows[0]?.output ?? "")).toEqual([
       { action: "accept", content: { city: "Bonn", nights: 3, breakfast: true, room: "s", extras: ["bar"] } },

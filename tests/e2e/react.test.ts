@@ -36,7 +36,7 @@ inBrowser(
     await allow.click();
     await conversation.getByText("The list has 3 todos").waitFor();
     await page.getByRole("status").getByText("live", { exact: true }).waitFor();
-    expect(await conversation.getByText("ALLOW by local").count()).toBe(1);
+    expect(await conversation.getByText("Allowed by local").count()).toBe(1);
 
     server.child.kill("SIGKILL");
     await server.exited;

@@ -88,7 +88,7 @@ export function NewToken({ close }: { readonly close: () => void }): ReactNode {
           </p>
         )}
         <div className="row">
-          <button type="submit" className="primary" disabled={name.trim() === "" || chosen.length === 0}>
+          <button type="submit" className="primary">
             <Trans>Create</Trans> <kbd>⏎</kbd>
           </button>
           <button type="button" onClick={close}>

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { useState, type ReactNode } from "react";
+import { useId, useState, type ReactNode } from "react";
 import {
   ArchiveDocument,
   CompactDocument,
@@ -9,6 +9,7 @@ import {
   UnarchiveDocument,
 } from "../generated/documents.ts";
 import { useFocusKept } from "../design/focus-kept.ts";
+import { WhyDisabled } from "../design/why-disabled.tsx";
 import { change, refusalText } from "../session/ask.ts";
 import { Delete } from "./delete.tsx";
 import { Fork } from "./fork.tsx";
@@ -35,6 +36,7 @@ export function Actions({
   const [haveChildrenWork, setChildrenWork] = useState(false);
   // A press after a lost answer repeats the command with its key: the server does it once. Each answer ends its key.
   const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
+  const id = useId();
   const box = useFocusKept<HTMLDivElement>(busy !== null);
   const agentId = agent.id;
   const run = (name: string, work: () => Promise<Refusals>): void => {
@@ -67,7 +69,13 @@ export function Actions({
   return (
     <div className="actions" ref={box} tabIndex={-1}>
       <div className="row">
-        <button type="button" className="danger" disabled={!isWorking || busy !== null} onClick={() => interrupt(false)}>
+        <button
+          type="button"
+          className="danger"
+          disabled={!isWorking || busy !== null}
+          aria-describedby={isArchived ? `${id}-archived` : isWorking ? undefined : `${id}-interrupt`}
+          onClick={() => interrupt(false)}
+        >
           <Trans>Interrupt</Trans>
         </button>
         {hasTree ? (
@@ -78,9 +86,7 @@ export function Actions({
         <button
           type="button"
           disabled={!canRetry || isWorking || isArchived || busy !== null}
-          title={
-            isArchived ? t`The agent is archived.` : canRetry ? undefined : t`Only a failed or interrupted turn is tried again.`
-          }
+          aria-describedby={isArchived ? `${id}-archived` : canRetry && !isWorking ? undefined : `${id}-retry`}
           onClick={() =>
             run("retry", async () => (await change(RetryDocument, { input: { agentId, idempotencyKey } })).retryTurn.userErrors)
           }
@@ -90,7 +96,7 @@ export function Actions({
         <button
           type="button"
           disabled={isArchived || busy !== null}
-          title={isArchived ? t`The agent is archived.` : undefined}
+          aria-describedby={isArchived ? `${id}-archived` : undefined}
           onClick={() =>
             run(
               "compact",
@@ -126,6 +132,23 @@ export function Actions({
         ) : null}
         {isArchived ? <Delete agentId={agentId} /> : null}
       </div>
+      <WhyDisabled
+        of={[
+          { id: `${id}-archived`, words: isArchived ? <Trans>The agent is archived.</Trans> : null },
+          { id: `${id}-interrupt`, words: isWorking || isArchived ? null : <Trans>Interrupt: no turn runs.</Trans> },
+          {
+            id: `${id}-retry`,
+            words:
+              isArchived || (canRetry && !isWorking) ? null : isWorking ? (
+                <>
+                  <Trans>Retry</Trans>: <Trans>working</Trans>
+                </>
+              ) : (
+                <Trans>Retry: no turn failed.</Trans>
+              ),
+          },
+        ]}
+      />
       {title === null ? null : (
         <form
           className="row"

@@ -11,8 +11,9 @@ import { Actions } from "./actions.tsx";
 import { AgentBadge } from "./agent-badge.tsx";
 import { Composer } from "./composer.tsx";
 import { ContextOfAddress } from "./context-shown.tsx";
-import { Items } from "./items.tsx";
+import { Items } from "./items/items.tsx";
 import { Standing } from "./standing.tsx";
+import { WaitsFor } from "./waits-for.tsx";
 import { useAgentPage } from "./use-agent-page.ts";
 import "./agents.css";
 
@@ -78,7 +79,11 @@ function AgentView({ agentId }: { readonly agentId: string }): ReactNode {
           {agent === null ? null : (
             <p className="row small quiet">
               <AgentBadge agent={agent} />
-              {agent.waitingFor === null ? null : <span className="waits-for">{visible(agent.waitingFor)}</span>}
+              {agent.waitingFor === null ? null : (
+                <span className="waits-for">
+                  <WaitsFor agent={agent} />
+                </span>
+              )}
               <span>{agent.model}</span>
             </p>
           )}

@@ -13,6 +13,7 @@ import { nameOf, useMay } from "../session/viewer.tsx";
 import { AgentBadge } from "./agent-badge.tsx";
 import { NewAgent } from "./new-agent.tsx";
 import { agentFilters, type AgentRow } from "./roster.ts";
+import { WaitsFor } from "./waits-for.tsx";
 import { useChildren, useRoster } from "./use-roster.ts";
 import "./agents.css";
 
@@ -137,15 +138,19 @@ function AgentLines({ row, depth }: { readonly row: AgentRow; readonly depth: nu
       <tr>
         <td className="agent-cell">
           <span className={`indent depth-${Math.min(depth, 8)}`} />
-          <button
-            type="button"
-            className="plain fold"
-            aria-expanded={isOpen}
-            aria-label={t`Agents below it`}
-            onClick={() => setOpen(!isOpen)}
-          >
-            {isOpen ? "▾" : "▸"}
-          </button>
+          {row.childCount === 0 ? (
+            <span className="no-fold" />
+          ) : (
+            <button
+              type="button"
+              className="plain fold"
+              aria-expanded={isOpen}
+              aria-label={t`Agents below it`}
+              onClick={() => setOpen(!isOpen)}
+            >
+              {isOpen ? "▾" : "▸"}
+            </button>
+          )}
           <Link to="/agents/$agentId" params={{ agentId: row.id }}>
             {row.template.templateId}
             {row.title === null ? "" : ` “${visible(row.title)}”`}
@@ -155,7 +160,9 @@ function AgentLines({ row, depth }: { readonly row: AgentRow; readonly depth: nu
         <td>
           <AgentBadge agent={row} />
         </td>
-        <td className="waits-cell">{row.waitingFor ?? ""}</td>
+        <td className="waits-cell">
+          <WaitsFor agent={row} />
+        </td>
         <td>{nameOf(row.createdBy)}</td>
         <td className="amount">
           {costUsd === null ? t`${shortCount(totalTokens, i18n.locale)} tokens` : dollars(costUsd, i18n.locale)}
@@ -164,13 +171,6 @@ function AgentLines({ row, depth }: { readonly row: AgentRow; readonly depth: nu
           <Ago time={row.lastActivityAt} />
         </td>
       </tr>
-      {isOpen && children.length === 0 ? (
-        <tr>
-          <td colSpan={6} className="quiet small">
-            <Trans>It has started no agent.</Trans>
-          </td>
-        </tr>
-      ) : null}
       {isOpen ? children.map((child) => <AgentLines key={child.id} row={child} depth={depth + 1} />) : null}
     </>
   );

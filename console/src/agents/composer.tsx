@@ -3,6 +3,7 @@ import { visible } from "@triplane/client/command-lines";
 import { useId, useRef, useState, type ReactNode } from "react";
 import { isComposing } from "../design/keys.ts";
 import { SendMessageDocument, type ImageType } from "../generated/documents.ts";
+import { isText, useDraft } from "../session/drafts.ts";
 import { change, refusalText } from "../session/ask.ts";
 
 const TYPES: Readonly<Record<string, ImageType>> = {
@@ -16,10 +17,11 @@ const TYPES: Readonly<Record<string, ImageType>> = {
 export function Composer({ agentId, isArchived }: { readonly agentId: string; readonly isArchived: boolean }): ReactNode {
   const { t } = useLingui();
   const id = useId();
-  const [text, setText] = useState("");
+  const [text, setText] = useDraft(agentId, "message", "", isText);
   const [files, setFiles] = useState<readonly File[]>([]);
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
   const chooser = useRef<HTMLInputElement>(null);
   const deliver = async (): Promise<string | null> => {
     const images = await Promise.all(
@@ -31,7 +33,8 @@ export function Composer({ agentId, isArchived }: { readonly agentId: string; re
     return refusalText(sendMessage.userErrors);
   };
   const send = (): void => {
-    if (isBusy || text.trim() === "") return;
+    if (isBusy) return;
+    if (text.trim() === "") return field.current?.focus();
     setBusy(true);
     void deliver()
       .catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
@@ -55,6 +58,7 @@ export function Composer({ agentId, isArchived }: { readonly agentId: string; re
         <Trans>Message</Trans>
       </label>
       <textarea
+        ref={field}
         id={id}
         dir="auto"
         rows={2}
@@ -102,7 +106,7 @@ export function Composer({ agentId, isArchived }: { readonly agentId: string; re
             </button>
           </span>
         ))}
-        <button type="submit" className="primary" disabled={isBusy || isArchived || text.trim() === ""}>
+        <button type="submit" className="primary" disabled={isBusy || isArchived}>
           <Trans>Send</Trans>
         </button>
       </div>

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { visible } from "@triplane/client/command-lines";
 import type { ReactNode } from "react";
 import { useQuery } from "urql";
+import { ServerWords } from "../design/server-words.tsx";
 import { durationText, zonedText } from "../design/time.ts";
 import { readableJson } from "../design/visible-lines.ts";
 import { AuditCallDocument, type AuditCallQuery } from "../generated/documents.ts";
@@ -84,7 +85,7 @@ function Known({ call }: { readonly call: Call }): ReactNode {
       </dl>
       {error === null ? null : (
         <p className="alert">
-          {error.type.toLowerCase().replaceAll("_", " ")}: {visible(error.message ?? "")}
+          {error.type.toLowerCase().replaceAll("_", " ")}: <ServerWords text={error.message ?? ""} />
         </p>
       )}
       {explanation === null ? null : (
@@ -92,7 +93,9 @@ function Known({ call }: { readonly call: Call }): ReactNode {
           <h3>
             <Trans>Why this verdict</Trans>
           </h3>
-          <p>{visible(explanation.reason)}</p>
+          <p>
+            <ServerWords text={explanation.reason} />
+          </p>
           <p className="quiet">
             <code>{visible(explanation.rule)}</code> · <code>{explanation.place}</code>
           </p>

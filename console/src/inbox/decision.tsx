@@ -1,10 +1,12 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { visible } from "@triplane/client/command-lines";
-import { useState, type ReactNode } from "react";
+import { useId, useState, type ReactNode } from "react";
 import { firstClick } from "../design/clicks.ts";
 import { useFocusKept } from "../design/focus-kept.ts";
 import { useKeys } from "../design/keys.ts";
+import { ServerWords } from "../design/server-words.tsx";
+import { WhyDisabled } from "../design/why-disabled.tsx";
 import type { CannotDecideReason } from "../generated/documents.ts";
+import { useDraftsOf } from "../session/drafts.ts";
 import { useMay, useViewer } from "../session/viewer.tsx";
 import { AlwaysAllow } from "./always.tsx";
 import { budgetIn, inputIn, type Asked } from "./asked.ts";
@@ -40,7 +42,9 @@ export function Decision({
   /** The server has taken the decision. */
   readonly decided: () => void;
 }): ReactNode {
-  const [mode, setMode] = useState<Mode>("choose");
+  const drafts = useDraftsOf(asked.id);
+  // Words that the end of a session, or another question, has interrupted are shown again.
+  const [mode, setMode] = useState<Mode>(() => (drafts.has("deny") ? "deny" : drafts.has("edit") ? "edit" : "choose"));
   const { t } = useLingui();
   const mayStore = useMay("STORE_ALLOW_RULES");
   const isBusy = deciding?.kind === "sending";
@@ -55,20 +59,29 @@ export function Decision({
       : null
     : t`Only the input of a call can be edited.`;
   const isAdministrator = useViewer().roles.includes("ADMIN");
-  const noRule = !mayStore.isAllowed
-    ? (mayStore.reason ?? t`You may not store rules.`)
-    : asked.quorum > 1 && !isAdministrator
-      ? t`Several people must allow it: only an administrator stores a rule for it.`
-      : null;
+  const noRule = !mayStore.isAllowed ? (
+    mayStore.reason === null ? (
+      t`You may not store rules.`
+    ) : (
+      // The words of the server.
+      <ServerWords text={mayStore.reason} />
+    )
+  ) : asked.quorum > 1 && !isAdministrator ? (
+    t`Several people must allow it: only an administrator stores a rule for it.`
+  ) : null;
   const answer = async (given: Answer): Promise<boolean> => {
     const deciding = decide({ approvalId: asked.id, inputHash: asked.inputHash, ...given });
     if (given.input === undefined && given.values === undefined && given.raiseTo === undefined) sent();
     const isTaken = await deciding;
-    if (isTaken) decided();
+    if (isTaken) {
+      drafts.forget();
+      decided();
+    }
     return isTaken;
   };
   const answerInView = (given: Answer): void => void (performance.now() - shownAtMs > SEEN_MS ? answer(given) : null);
   const back = (): void => {
+    if (mode !== "choose") drafts.forget();
     setMode("choose");
     box.current?.focus();
   };
@@ -95,7 +108,7 @@ export function Decision({
         ? null
         : problems.map(({ message }) => (
             <p key={message} role="alert" className="alert">
-              {visible(message)}
+              <ServerWords text={message} />
             </p>
           ))}
       {budget !== null ? (
@@ -107,6 +120,7 @@ export function Decision({
         />
       ) : question !== null ? (
         <ValuesForm
+          about={asked.id}
           question={question}
           isBusy={isBusy}
           problems={problems}
@@ -114,9 +128,14 @@ export function Decision({
           decline={() => answerInView({ decision: "DENY" })}
         />
       ) : asked.kind === "OUTCOME_UNKNOWN" ? (
-        <OutcomeForm isBusy={isBusy} isRepeatable={asked.toolCall?.tool?.isIdempotent === true} answer={answerInView} />
+        <OutcomeForm
+          isBusy={isBusy}
+          about={asked.id}
+          isRepeatable={asked.toolCall?.tool?.isIdempotent === true}
+          answer={answerInView}
+        />
       ) : mode === "deny" ? (
-        <DenyWithWords isBusy={isBusy} back={back} deny={(note) => void answer({ decision: "DENY", note })} />
+        <DenyWithWords about={asked.id} isBusy={isBusy} back={back} deny={(note) => void answer({ decision: "DENY", note })} />
       ) : mode === "edit" ? (
         <EditInput
           asked={asked}
@@ -152,10 +171,11 @@ function Choices({
   readonly isBusy: boolean;
   readonly isHost: boolean;
   readonly noEdit: string | null;
-  readonly noRule: string | null;
+  readonly noRule: ReactNode;
   readonly allow: () => void;
   readonly open: (mode: Mode) => void;
 }): ReactNode {
+  const id = useId();
   return (
     <>
       <div className="row choices">
@@ -164,23 +184,33 @@ function Choices({
           <kbd>⏎</kbd>
         </button>
         {isHost ? null : (
-          <button type="button" disabled={isBusy || noEdit !== null} onClick={() => open("edit")}>
+          <button
+            type="button"
+            disabled={isBusy || noEdit !== null}
+            aria-describedby={noEdit === null ? undefined : `${id}-edit`}
+            onClick={() => open("edit")}
+          >
             <Trans>Edit and allow</Trans> <kbd>e</kbd>
           </button>
         )}
         <button type="button" className="danger" disabled={isBusy} onClick={() => open("deny")}>
           <Trans>Deny …</Trans> <kbd>d</kbd>
         </button>
-        <button type="button" disabled={isBusy || noRule !== null} onClick={() => open("always")}>
+        <button
+          type="button"
+          disabled={isBusy || noRule !== null}
+          aria-describedby={noRule === null ? undefined : `${id}-rule`}
+          onClick={() => open("always")}
+        >
           <Trans>Always allow …</Trans> <kbd>a</kbd>
         </button>
       </div>
-      {isHost || noEdit === null ? null : <p className="small quiet">{noEdit}</p>}
-      {noRule === null ? null : (
-        <p className="small quiet">
-          <Trans>No rule: {noRule}</Trans>
-        </p>
-      )}
+      <WhyDisabled
+        of={[
+          { id: `${id}-edit`, words: isHost ? null : noEdit },
+          { id: `${id}-rule`, words: noRule === null ? null : <Trans>No rule: {noRule}</Trans> },
+        ]}
+      />
     </>
   );
 }

@@ -1,18 +1,22 @@
 import { Trans } from "@lingui/react/macro";
-import { useId, useState, type ReactNode } from "react";
+import { useId, type ReactNode } from "react";
 import { formKeys } from "../design/keys.ts";
+import { isText, useDraft } from "../session/drafts.ts";
 
 /** The denial, with words that the model reads. */
 export function DenyWithWords({
+  about,
   isBusy,
   deny,
   back,
 }: {
+  /** The question's id. */
+  readonly about: string;
   readonly isBusy: boolean;
   readonly deny: (note: string | null) => void;
   readonly back: () => void;
 }): ReactNode {
-  const [note, setNote] = useState("");
+  const [note, setNote] = useDraft(about, "deny", "", isText);
   const id = useId();
   const send = (): void => deny(note.trim() === "" ? null : note);
   return (

@@ -1,13 +1,12 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
-import { useEffect, useRef, type ReactNode } from "react";
+import { lazy, Suspense, useEffect, useRef, type ReactNode } from "react";
 import { useAnswerWords } from "../calls/call-state.tsx";
 import { Ago, Until } from "../design/clock.tsx";
 import { nameOf, useMay } from "../session/viewer.tsx";
 import { useAsked, type Asked } from "./asked.ts";
 import { Decision } from "./decision.tsx";
 import { forgetRefusal, useDeciding } from "./decisions.ts";
-import { Edits } from "./edits/edits.tsx";
 import { Origin } from "./origin.tsx";
 import { Reach } from "./reach.tsx";
 import { RiskBadge, StateBadge } from "./row-badges.tsx";
@@ -16,6 +15,9 @@ import { ShownInput } from "./shown-input.tsx";
 import { SnoozeLine } from "./snooze/snooze-line.tsx";
 import { useInbox, type Closed } from "./store.ts";
 import { useProposal, Why } from "./why.tsx";
+
+/** Few questions have an edit. */
+const Edits = lazy(async () => ({ default: (await import("./edits/edits.tsx")).Edits }));
 
 /** One question, in the order of its decision: what is asked, why, from where, its reach, and the answers. */
 export function Detail({
@@ -66,7 +68,7 @@ export function Detail({
             <Sentence asked={asked} />
             <Head asked={asked} />
             <ShownInput asked={asked} />
-            {asked.hasEditedInput ? <Edits asked={asked} /> : null}
+            <Suspense fallback={null}>{asked.hasEditedInput ? <Edits asked={asked} /> : null}</Suspense>
             <Why asked={asked} proposal={proposal} />
             <Origin asked={asked} />
             <Reach asked={asked} />
@@ -75,6 +77,7 @@ export function Detail({
           <footer className="decide">
             {asked.state === "PENDING" && closed === null ? (
               <Decision
+                key={id}
                 asked={asked}
                 shownAtMs={atMs}
                 deciding={deciding}

@@ -6,8 +6,10 @@ import { Fields } from "../calls/fields.tsx";
 import { entriesOf, flatFields, inputOf } from "../calls/flat-form.ts";
 import { LongField } from "../calls/long-field.tsx";
 import { formKeys } from "../design/keys.ts";
+import { ServerWords } from "../design/server-words.tsx";
 import { CheckDocument, type CheckQuery } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
+import { isEntries, isText, useDraft } from "../session/drafts.ts";
 import type { Asked } from "./asked.ts";
 import { useRefusal, type Deciding } from "./decisions.ts";
 
@@ -34,9 +36,10 @@ export function EditInput({
   const { t } = useLingui();
   const fields = useMemo(() => flatFields(asked.toolCall?.tool?.inputSchema ?? null), [asked]);
   const start = useMemo(() => (fields === null ? null : entriesOf(fields, asked.input)), [fields, asked]);
-  const [entries, setEntries] = useState<FormEntries>(start ?? {});
   // The server's text is JSON of the same value, with hidden characters as escapes.
-  const [text, setText] = useState(() => asked.inputText ?? JSON.stringify(asked.input, null, 2));
+  const whole = useMemo(() => asked.inputText ?? JSON.stringify(asked.input, null, 2), [asked]);
+  const [entries, setEntries] = useDraft<FormEntries>(asked.id, "edit", start ?? {}, isEntries);
+  const [text, setText] = useDraft(asked.id, "edit", whole, isText);
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector<HTMLElement>("input, textarea, select")?.focus(), []);
@@ -80,7 +83,7 @@ export function EditInput({
       ) : null}
       {[...new Set(others)].map((message) => (
         <p key={message} role="alert" className="alert">
-          {visible(message)}
+          <ServerWords text={message} />
         </p>
       ))}
       <Checked check={check} />

@@ -12,6 +12,7 @@ import { ask } from "../session/ask.ts";
 import { nameOf } from "../session/viewer.tsx";
 import { FILTERS, type HistorySearch } from "./queue.ts";
 import { ActionLink } from "../calls/asked-action.tsx";
+import { useAnswerWords } from "../calls/call-state.tsx";
 import { StateBadge } from "./row-badges.tsx";
 import { useInbox } from "./store.ts";
 import "./inbox.css";
@@ -117,8 +118,14 @@ export function HistoryScreen(): ReactNode {
                   <td>
                     <StateBadge state={row.state} />
                   </td>
-                  <td>{row.decidedBy === null ? "–" : nameOf(row.decidedBy)}</td>
-                  <td>{visible(row.note ?? "")}</td>
+                  <td>
+                    <Deciders votes={row.decisions} />
+                  </td>
+                  <td>
+                    {row.decisions.map(({ decidedBy, decidedAt, note }) =>
+                      note === null ? null : <div key={decidedBy.id + decidedAt}>{visible(note)}</div>,
+                    )}
+                  </td>
                 </tr>
               ))}
             </tbody>
@@ -128,6 +135,24 @@ export function HistoryScreen(): ReactNode {
       {pages.problem !== null || pages.total === null || pages.hasMore ? <More pages={pages} /> : null}
     </main>
   );
+}
+
+/** The people who decided. Several of them have their decisions beside their names. */
+function Deciders({ votes }: { readonly votes: HistoryRow["decisions"] }): ReactNode {
+  const words = useAnswerWords();
+  if (votes.length === 0) return "–";
+  return votes.map(({ decidedBy, decidedAt, decision, onBehalfOf }) => (
+    <div key={decidedBy.id + decidedAt}>
+      {nameOf(decidedBy)}
+      {onBehalfOf === null ? null : (
+        <>
+          {" "}
+          <Trans>for {nameOf(onBehalfOf)}</Trans>
+        </>
+      )}
+      {votes.length === 1 ? null : `: ${words[decision]}`}
+    </div>
+  ));
 }
 
 /** The filters of the history, as the server knows them. */

@@ -1,5 +1,7 @@
 import { Trans } from "@lingui/react/macro";
-import { useId, useState, type ReactNode } from "react";
+import { useId, type ReactNode } from "react";
+import { WhyDisabled } from "../design/why-disabled.tsx";
+import { isText, useDraft } from "../session/drafts.ts";
 import type { DecideApprovalInput } from "../generated/documents.ts";
 
 /** The longest result that the server takes, in characters. */
@@ -7,16 +9,20 @@ const RESULT_CHARACTERS = 16_000;
 
 /** A person says the outcome of a call whose server stopped. The result is the model's only knowledge of it. */
 export function OutcomeForm({
+  about,
   isBusy,
   isRepeatable,
   answer,
 }: {
+  /** The question's id. */
+  readonly about: string;
   readonly isBusy: boolean;
   readonly isRepeatable: boolean;
   readonly answer: (given: Pick<DecideApprovalInput, "decision" | "result">) => void;
 }): ReactNode {
-  const [result, setResult] = useState("");
+  const [result, setResult] = useDraft(about, "outcome", "", isText);
   const id = useId();
+  const why = useId();
   const isEmpty = result.trim() === "";
   return (
     <form
@@ -46,7 +52,7 @@ export function OutcomeForm({
         />
       </div>
       <div className="row">
-        <button type="submit" className="primary" disabled={isBusy || isEmpty}>
+        <button type="submit" className="primary" disabled={isBusy || isEmpty} aria-describedby={isEmpty ? why : undefined}>
           <Trans>It was done</Trans> <kbd>Ctrl ⏎</kbd>
         </button>
         <button type="button" disabled={isBusy} onClick={() => answer({ decision: "RETRY" })}>
@@ -55,12 +61,8 @@ export function OutcomeForm({
         <button type="button" className="danger" disabled={isBusy} onClick={() => answer({ decision: "FAIL" })}>
           <Trans>It failed</Trans>
         </button>
-        {isEmpty ? (
-          <span className="small quiet">
-            <Trans>“It was done” needs a result.</Trans>
-          </span>
-        ) : null}
       </div>
+      <WhyDisabled of={[{ id: why, words: isEmpty ? <Trans>“It was done” needs a result.</Trans> : null }]} />
     </form>
   );
 }

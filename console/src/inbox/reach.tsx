@@ -6,7 +6,7 @@ import type { Asked } from "./asked.ts";
 /** The things that the action reaches, and whether it can be repeated. */
 export function Reach({ asked }: { readonly asked: Asked }): ReactNode {
   const { t } = useLingui();
-  const { paths, agent, toolCall, meta, commandParts } = asked;
+  const { paths, outsidePaths, hosts, agent, toolCall, meta, commandParts } = asked;
   const tool = toolCall?.tool ?? null;
   const names = [...new Set(paths.flatMap((path) => path.names))];
   return (
@@ -21,20 +21,9 @@ export function Reach({ asked }: { readonly asked: Asked }): ReactNode {
         <dd>
           <code>{visible(agent.workspace)}</code>
         </dd>
-        {names.length === 0 ? null : (
-          <>
-            <dt>
-              <Trans>Files</Trans>
-            </dt>
-            <dd>
-              {names.map((name) => (
-                <code key={name} className="block">
-                  {visible(name)}
-                </code>
-              ))}
-            </dd>
-          </>
-        )}
+        <Named title={<Trans>Files</Trans>} names={names} />
+        <Named title={<Trans>Outside the folder</Trans>} names={outsidePaths} />
+        <Named title={<Trans>Hosts</Trans>} names={hosts} />
         {commandParts.length === 0 ? null : (
           <>
             <dt>
@@ -75,5 +64,21 @@ export function Reach({ asked }: { readonly asked: Asked }): ReactNode {
         )}
       </dl>
     </section>
+  );
+}
+
+function Named({ title, names }: { readonly title: ReactNode; readonly names: readonly string[] }): ReactNode {
+  if (names.length === 0) return null;
+  return (
+    <>
+      <dt>{title}</dt>
+      <dd>
+        {names.map((name) => (
+          <code key={name} className="block">
+            {visible(name)}
+          </code>
+        ))}
+      </dd>
+    </>
   );
 }

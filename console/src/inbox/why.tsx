@@ -1,6 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
 import { useEffect, useState, type ReactNode } from "react";
+import { ServerWords } from "../design/server-words.tsx";
 import { ProposalDocument, type ProposalQuery } from "../generated/documents.ts";
 import { ask } from "../session/ask.ts";
 import type { Asked } from "./asked.ts";
@@ -24,15 +25,19 @@ export function Why({ asked, proposal }: { readonly asked: Asked; readonly propo
       {reasons.length > 0 ? (
         <ul className="lines">
           {reasons.map((reason) => (
-            <li key={reason}>{visible(reason)}</li>
+            <li key={reason}>
+              <ServerWords text={reason} />
+            </li>
           ))}
         </ul>
       ) : (
         <p>
           {asked.kind === "OUTCOME_UNKNOWN" ? (
             <Trans>The server stopped while the call ran. Nobody knows whether it had effects.</Trans>
+          ) : asked.reason === null ? (
+            <Trans>The reason is no longer known.</Trans>
           ) : (
-            visible(asked.reason ?? t`The reason is no longer known.`)
+            <ServerWords text={asked.reason} />
           )}
         </p>
       )}

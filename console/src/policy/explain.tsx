@@ -1,5 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
+import { ServerWords } from "../design/server-words.tsx";
+import { WhyDisabled } from "../design/why-disabled.tsx";
 import { useEffect, useId, useState, type ReactNode } from "react";
 import { Considered, Verdict } from "../calls/verdict.tsx";
 import { ExplainDocument, type ExplainQuery, type ExplainQueryVariables } from "../generated/documents.ts";
@@ -23,6 +25,7 @@ export function Explain({
   const [answer, setAnswer] = useState<Answer | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const id = useId();
+  const isEmpty = callId.trim() === "" && agentId.trim() === "";
   const send = async (): Promise<void> => {
     const asked: ExplainQueryVariables =
       callId.trim() === ""
@@ -69,22 +72,23 @@ export function Explain({
           </>
         ) : null}
         <div>
-          <button type="submit" className="primary" disabled={callId.trim() === "" && agentId.trim() === ""}>
+          <button type="submit" className="primary" disabled={isEmpty} aria-describedby={isEmpty ? `${id}-why` : undefined}>
             <Trans>Explain</Trans>
           </button>
+          <WhyDisabled of={[{ id: `${id}-why`, words: isEmpty ? <Trans>Name a call or agent.</Trans> : null }]} />
         </div>
       </form>
       <div role="status">
         {problem === null ? null : <p className="alert">{problem}</p>}
         {answer?.problems.map(({ message }) => (
           <p key={message} className="alert">
-            {message}
+            <ServerWords text={message} />
           </p>
         ))}
         {answer === null || answer.explanation === null ? null : (
           <>
             <p>
-              <Verdict verdict={answer.explanation.verdict} /> {visible(answer.explanation.reason)}
+              <Verdict verdict={answer.explanation.verdict} /> <ServerWords text={answer.explanation.reason} />
             </p>
             <p className="quiet">
               <code>{visible(answer.explanation.rule)}</code> · <code>{answer.explanation.place}</code>

@@ -1,3 +1,4 @@
+import { forgetDraftsOfOthers } from "./drafts.ts";
 import { noteServerDate } from "../design/present.ts";
 
 /** The server's word on this browser: how people sign in, and whether somebody has. */
@@ -40,6 +41,7 @@ export async function signIn(token: string, returnTo: string): Promise<SignedIn>
 export async function signOut(): Promise<void> {
   const refusal = refusalIn(await answerOf(await fetch(ADDRESS, { method: "DELETE", headers: HEADERS })));
   if (refusal !== null) throw new Error(refusal);
+  forgetDraftsOfOthers(null);
   location.replace(SIGN_IN_PAGE);
 }
 

@@ -1,16 +1,17 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { useEffect, useState, type ReactNode } from "react";
+import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
 import { useKeys, useSendKey } from "../design/keys.ts";
 import { inboxViews } from "../inbox/queue.ts";
 import { usePutOff } from "../inbox/snooze/put-off.ts";
 import { useInbox } from "../inbox/store.ts";
 import { useConnection } from "../session/connection.ts";
 import { nameOf, useMay, useViewer } from "../session/viewer.tsx";
-import { KeysDialog } from "./keys-dialog.tsx";
 import { SettingsMenu } from "./settings-menu.tsx";
 import { SignOut } from "./sign-out.tsx";
 import "./shell.css";
+
+const KeysDialog = lazy(async () => ({ default: (await import("./keys-dialog.tsx")).KeysDialog }));
 
 /** The head of every screen. The number of open approvals stands in the title of the page, too. */
 export function Frame(): ReactNode {
@@ -87,7 +88,7 @@ export function Frame(): ReactNode {
       <div className="screen">
         <Outlet />
       </div>
-      <KeysDialog isOpen={areKeysOpen} close={() => setKeysOpen(false)} />
+      <Suspense fallback={null}>{areKeysOpen ? <KeysDialog isOpen close={() => setKeysOpen(false)} /> : null}</Suspense>
     </div>
   );
 }

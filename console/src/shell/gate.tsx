@@ -2,6 +2,7 @@ import { Trans } from "@lingui/react/macro";
 import { useEffect, useState, type ReactNode } from "react";
 import { ViewerDocument } from "../generated/documents.ts";
 import { ask, AskFailed } from "../session/ask.ts";
+import { forgetDraftsOfOthers } from "../session/drafts.ts";
 import { onUnknown, readPresence, SIGN_IN_PAGE, wantedPage, type Presence } from "../session/presence.ts";
 import { PresenceProvider } from "../session/presence-context.tsx";
 import { ViewerProvider, type Viewer } from "../session/viewer.tsx";
@@ -69,6 +70,7 @@ async function look(wasKnown: boolean): Promise<Known> {
     if (presence.mode === "token" && !presence.isSignedIn)
       return { kind: "unknown", problem: presence.problem, hasEnded: wasKnown };
     const { viewer } = await ask(ViewerDocument, {});
+    forgetDraftsOfOthers(viewer.actor.id);
     return { kind: "known", viewer, presence };
   } catch (failure) {
     return {

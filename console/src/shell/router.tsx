@@ -9,7 +9,6 @@ import {
   type ErrorComponentProps,
 } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { HistoryScreen } from "../inbox/history-screen.tsx";
 import { InboxScreen } from "../inbox/inbox-screen.tsx";
 import type { LookSearch } from "../audit/filters.ts";
 import type { HistorySearch, InboxSearch } from "../inbox/queue.ts";
@@ -50,7 +49,7 @@ const history = createRoute({
     ...textIn(given, "agent"),
     ...textIn(given, "requester"),
   }),
-  component: HistoryScreen,
+  component: lazyRouteComponent(() => import("../inbox/history-screen.tsx"), "HistoryScreen"),
 });
 
 export type AgentSearch = {

@@ -74,7 +74,7 @@ export function SignInForm({
             {refusal}
           </p>
         )}
-        <button type="submit" className="primary" disabled={isBusy || token.trim() === ""}>
+        <button type="submit" className="primary" disabled={isBusy}>
           {isBusy ? <Trans>Signing in</Trans> : <Trans>Sign in</Trans>}
         </button>
       </form>

@@ -1,6 +1,6 @@
 import { visible } from "@triplane/client/command-lines";
 import { useEffect, useState, type ReactNode } from "react";
-import type { ApprovalKind, ConversationItem } from "@triplane/client/conversation";
+import { approvalEndText, type ApprovalKind, type ConversationItem } from "@triplane/client/conversation";
 import type { FormValues } from "@triplane/client/input-form";
 import type { Actions, Decision, Refusals } from "./actions.ts";
 import { AlwaysAllow } from "./always-allow.tsx";
@@ -54,7 +54,7 @@ type Look =
 
 /** A question to a person. It can be answered once what would change is shown. */
 export function Approval({
-  item: { request, inputText, decision },
+  item: { request, inputText, end },
   askedBy = [],
   actions,
   canStoreRules,
@@ -66,7 +66,7 @@ export function Approval({
   readonly canStoreRules: boolean;
 }): ReactNode {
   const { approvalId, kind, inputHash } = request;
-  const isOpen = decision === null;
+  const isOpen = end === null;
   const [look, setLook] = useState<Look>({ kind: "looking" });
   const [tries, setTries] = useState(0);
   useEffect(() => {
@@ -89,7 +89,7 @@ export function Approval({
       </p>
       {look.kind === "seen" ? <Shown asked={look.asked} /> : null}
       {inputText === "" || kind === "BUDGET" ? null : <pre tabIndex={0}>{inputText}</pre>}
-      {decision === null ? (
+      {end === null ? (
         <Answer
           look={look}
           kind={kind}
@@ -105,7 +105,7 @@ export function Approval({
           }}
         />
       ) : (
-        <p>→ {decision}</p>
+        <p>→ {visible(approvalEndText(end))}</p>
       )}
     </section>
   );

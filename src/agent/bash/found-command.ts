@@ -43,6 +43,7 @@ export function foundCommand(command: SimpleCommand, isWhole: boolean, place: Pl
     trouble: assignment ?? said.trouble ?? redirected,
     barrier: redirected ?? readsText(command, known),
     outside: gathered.outside,
+    ...(gathered.outside === null ? {} : { outsidePaths: [...gathered.outsidePaths] }),
     files: gathered.files,
     searches: gathered.searches,
     ...(records === null ? {} : { records }),

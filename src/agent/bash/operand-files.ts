@@ -81,6 +81,8 @@ export class Gathered {
   readonly searches: FoundSearch[] = [];
   /** The first path that leads out of the workspace. */
   outside: Trouble | null = null;
+  /** All of them, as they were written. */
+  readonly outsidePaths = new Set<string>();
   place: Place;
 
   constructor(place: Place) {
@@ -93,7 +95,7 @@ export class Gathered {
     const found = located(this.place, path);
     if (found.kind === "nothing") return null;
     if (found.kind === "trouble") {
-      if (found.isOutside) this.outside ??= { start, end, reason: found.reason };
+      if (found.isOutside) this.leadsOut(path, { start, end, reason: found.reason });
       return found.reason;
     }
     this.files.push({ start, end, names: found.names, access, isRedirect });
@@ -106,11 +108,18 @@ export class Gathered {
   /** Takes a file of a name in a folder as one that is written, and gives why it is asked about. What is a file now may be a folder by then. */
   addInside(folder: string, name: string, { start, end }: Span): string | null {
     const at = located(this.place, folder);
+    // The word of the folder itself is asked about.
+    if (at.kind === "trouble" && at.isOutside) return null;
     const real = at.kind === "file" ? join(this.place.workspace.root, at.names.at(-1) ?? ".") : null;
     if (at.kind !== "file" || real === null || statSync(real, { throwIfNoEntry: false })?.isFile() !== true)
       return this.add(`${folder}/${name}`, "write", { start, end }, { isRedirect: false, search: null });
     this.files.push({ start, end, names: at.names.map((each) => `${each}/${name}`), access: "write", isRedirect: false });
     return null;
+  }
+
+  leadsOut(path: string, trouble: Trouble): void {
+    this.outside ??= trouble;
+    this.outsidePaths.add(path);
   }
 
   /** True if a path leads to a folder of the workspace: one that is there, or may be when the command runs. */

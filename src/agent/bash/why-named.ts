@@ -78,7 +78,7 @@ export function gatherSensitive(words: readonly ShellWord[], gathered: Gathered)
     if (found.kind === "file" && found.names.some(isSecretPath))
       gathered.files.push({ start, end, names: found.names, access: "read", isRedirect: false });
     if (found.kind === "trouble" && found.isOutside && existsSync(resolve(place.workspace.root, place.folder ?? ".", text)))
-      gathered.outside ??= { start, end, reason: found.reason };
+      gathered.leadsOut(text, { start, end, reason: found.reason });
   }
 }
 

@@ -92,3 +92,13 @@ function depthProblem(level: number, own: number, above: StartingTemplate["above
   if (level + 1 <= Math.min(TREE.depth, level + own, ...allowed)) return null;
   return `you are ${level} levels below the first agent, and no further level may stand below you: do it yourself`;
 }
+
+const COUNT_STARTED: Statement<{ count: number }, [agentIds: readonly string[]]> = {
+  name: "count_children",
+  text: `SELECT (SELECT count(*)::int FROM agent c WHERE c.parent_id = a.id) AS count FROM unnest($1::text[]) WITH ORDINALITY AS a(id, place) ORDER BY a.place`,
+};
+
+/** The numbers of agents that agents have started, in the order of `agentIds`. */
+export async function readChildCounts(sql: Sql, agentIds: readonly string[]): Promise<readonly number[]> {
+  return (await sql.query(COUNT_STARTED, [agentIds])).map(({ count }) => count);
+}

@@ -1,3 +1,4 @@
+import { shortIdOf } from "../../lib/global-id.ts";
 import { TIMED_WAITS, type TimedWait } from "../../db/commit/change.ts";
 import type { AgentState, ApprovalKind, Breakpoint } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
@@ -19,7 +20,7 @@ export type Standstill = {
   readonly isInterrupted: boolean;
   /** The owner's state: it answers; its lease has expired; a runnable agent has none; none is needed until a person acts. */
   readonly owner: "ANSWERS" | "RUN_OUT" | "NOBODY" | "NOT_NEEDED";
-  readonly asked: readonly { readonly name: string; readonly kind: ApprovalKind }[];
+  readonly asked: readonly { readonly id: string; readonly name: string; readonly kind: ApprovalKind }[];
   /** The calls whose results come later, their sources, and when they fail without. */
   readonly later: readonly { readonly name: string; readonly kind: TimedWait; readonly due: string }[];
   /** The waits for MCP servers that are to take an answer. */
@@ -48,7 +49,7 @@ const READ: Statement<{ standstill: Standstill | null }, [agentIds: readonly str
     'isTurnWanted', a.retry_turn IS NOT NULL OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL AND (m.reminder IS NULL OR (m.reminder ->> 'startsTurn')::boolean))
       OR a.archived_at IS NULL AND EXISTS (SELECT FROM notice n WHERE n.agent_id = a.id AND n.source = 'CHILD' AND n.told_at_step IS NULL),
     'owner', CASE WHEN a.lease_until < clock_timestamp() THEN 'RUN_OUT' WHEN a.lease_owner IS NOT NULL THEN 'ANSWERS' WHEN a.runnable_at IS NOT NULL THEN 'NOBODY' ELSE 'NOT_NEEDED' END,
-    'asked', (SELECT coalesce(json_agg(json_build_object('name', coalesce(t.name, p.host || ':' || p.port, 'its budget'), 'kind', p.kind) ORDER BY p.requested_at), '[]') FROM approval p LEFT JOIN tool_call t ON t.id = p.tool_call_id
+    'asked', (SELECT coalesce(json_agg(json_build_object('id', p.id, 'name', coalesce(t.name, p.host || ':' || p.port, 'its budget'), 'kind', p.kind) ORDER BY p.requested_at), '[]') FROM approval p LEFT JOIN tool_call t ON t.id = p.tool_call_id
       WHERE p.agent_id = a.id AND p.state = 'PENDING' AND EXISTS (SELECT FROM wait w WHERE w.ref = p.id AND w.settled_at IS NULL AND w.kind IN ('APPROVAL', 'BUDGET', 'HOST'))),
     'later', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'kind', w.kind, 'due', w.due) ORDER BY t.ordinal), '[]') FROM wait w JOIN tool_call t ON t.id = w.call_id
       WHERE w.agent_id = a.id AND w.settled_at IS NULL AND w.kind IN (${TIMED_WAITS.map((kind) => `'${kind}'`).join(", ")})),
@@ -143,8 +144,27 @@ function serversToAnswer(refs: Standstill["servers"]): readonly string[] {
 
 function childrenToEnd(children: Standstill["children"]): readonly string[] {
   if (children.length === 0) return [];
-  const names = children.map(({ id, title, templateId }) => `${title ?? templateId} (${id})`);
-  return [`${children.length === 1 ? "the agent" : "the agents"} ${names.join(", ")} to end`];
+  return [`${children.length === 1 ? "the agent" : "the agents"} ${children.map(nameOfChild).join(", ")} to end`];
+}
+
+function nameOfChild({ id, title, templateId }: Standstill["children"][number]): string {
+  return `${title ?? templateId} (${shortIdOf(id)})`;
+}
+
+/** A question or an agent that `waitingFor` names, by the row's id. */
+export type Awaited = { readonly kind: "Approval" | "Agent"; readonly id: string; readonly name: string };
+
+/** The questions and agents whose names `waitingFor` may have, in its order. */
+export function awaitedNodes({ asked, children }: Standstill): readonly Awaited[] {
+  const inputs = ({ kind }: Standstill["asked"][number]): boolean => kind === "TOOL_INPUT";
+  const outcomes = ({ kind }: Standstill["asked"][number]): boolean => kind === "OUTCOME_UNKNOWN";
+  const decisions = asked.filter((each) => !inputs(each) && !outcomes(each));
+  return [
+    ...[...decisions, ...asked.filter(inputs), ...asked.filter(outcomes)].map(
+      ({ id, name }) => ({ kind: "Approval", id, name }) as const,
+    ),
+    ...children.map((child) => ({ kind: "Agent", id: child.id, name: nameOfChild(child) }) as const),
+  ];
 }
 
 function people(asked: Standstill["asked"]): readonly string[] {

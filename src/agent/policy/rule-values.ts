@@ -5,7 +5,7 @@ import { namedPart, searchPattern } from "../workspace/named-part.ts";
 import { placedValues, placeOf, speaksOf, valuesAt, type CommandUse, type PathUse } from "../tools/path-places.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Access, Workspace } from "../workspace/workspace.ts";
-import type { CommandLine } from "../bash/command-line.ts";
+import type { CommandLine, FoundCommand } from "../bash/command-line.ts";
 import { readCommandLine, type LineContext } from "../bash/read-command-line.ts";
 
 /**
@@ -256,6 +256,23 @@ export function reachedPaths(kept: unknown): ReachedPath[] {
       value.kind === "search" ? [{ parameter, names: value.folders }] : filesIn(value).map(({ names }) => ({ parameter, names })),
     ),
   );
+}
+
+/** The paths of command lines that lead out of the workspace, as they were written. */
+export function outsidePaths(kept: unknown): readonly string[] {
+  return [...new Set(keptCommands(kept).flatMap((command) => command.outsidePaths ?? []))];
+}
+
+/** The hosts of the addresses among the words of command lines, with their ports if they were written. */
+export function namedHosts(kept: unknown): readonly string[] {
+  const words = keptCommands(kept).flatMap((command) => command.words.flatMap(({ text }) => text.split("=")));
+  const hosts = words.flatMap((word) => (URL.canParse(word) ? [new URL(word).host] : []));
+  // A variable in it would be a part of the shell, not of a host.
+  return [...new Set(hosts)].filter((host) => /^[\w.:[\]-]+$/.test(host));
+}
+
+function keptCommands(kept: unknown): readonly FoundCommand[] {
+  return isJsonObject(kept) ? linesOf(kept as RuleValues).flatMap(({ line }) => line.commands) : [];
 }
 
 /** True if a call names a file that it writes itself, and not by a command of its lines. */

@@ -1,6 +1,6 @@
 import type { CallPreview } from "../../agent/calls/stages/preview.ts";
 import type { Explanation } from "../../agent/policy/permission.ts";
-import { reachedPaths, type ReachedPath as Reached } from "../../agent/policy/rule-values.ts";
+import { namedHosts, outsidePaths, reachedPaths, type ReachedPath as Reached } from "../../agent/policy/rule-values.ts";
 import type { BudgetQuestion as Asked } from "../../events/budgets/budget-question.ts";
 import type { ToolQuestion as Question } from "../../events/tool-question.ts";
 import { visibleJson, visibleLine, visibleLines } from "../../lib/escape-hidden.ts";
@@ -175,6 +175,16 @@ export const Approval = builder.prismaNode("Approval", {
         "Files that the paths of the call lead to, one for each path. Links are resolved as of the request or decision.",
       select: { toolCall: { select: { ruleValues: true } } },
       resolve: ({ toolCall }) => (toolCall === null ? [] : reachedPaths(toolCall.ruleValues)),
+    }),
+    outsidePaths: t.stringList({
+      description: "Paths of the call's command lines that lead out of the workspace, as written.",
+      select: { toolCall: { select: { ruleValues: true } } },
+      resolve: ({ toolCall }) => [...outsidePaths(toolCall?.ruleValues)],
+    }),
+    hosts: t.stringList({
+      description: "Hosts of the addresses in the call's command lines. The programs may connect to others.",
+      select: { toolCall: { select: { ruleValues: true } } },
+      resolve: ({ toolCall }) => [...namedHosts(toolCall?.ruleValues)],
     }),
     commandParts: t.field({
       type: [CommandPart],

@@ -1,5 +1,7 @@
 import { Trans } from "@lingui/react/macro";
 import { useId, useRef, useState, type ReactNode } from "react";
+import { ServerWords } from "../../design/server-words.tsx";
+import { WhyDisabled } from "../../design/why-disabled.tsx";
 import { firstClick } from "../../design/clicks.ts";
 import { CreateExportDocument, type ExportFormat } from "../../generated/documents.ts";
 import { change, refusalText } from "../../session/ask.ts";
@@ -68,7 +70,7 @@ export function NewExport({
             ))}
           </select>
         </label>
-        <label className="check" title={mayHaveTexts.reason ?? ""}>
+        <label className="check">
           <input
             type="checkbox"
             checked={withTexts}
@@ -79,11 +81,7 @@ export function NewExport({
           <Trans>With inputs, results and payloads</Trans>
         </label>
       </div>
-      {mayHaveTexts.isAllowed ? null : (
-        <p id={id} className="quiet small">
-          {mayHaveTexts.reason}
-        </p>
-      )}
+      <WhyDisabled of={[{ id, words: mayHaveTexts.isAllowed ? null : <ServerWords text={mayHaveTexts.reason ?? ""} /> }]} />
       <AuditFilterBar search={search} view="exports" set={set} />
       {problem === null ? null : (
         <p role="alert" className="alert">

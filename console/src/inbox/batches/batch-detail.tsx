@@ -3,6 +3,8 @@ import { visible } from "@triplane/client/command-lines";
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { firstClick } from "../../design/clicks.ts";
 import { useKeys } from "../../design/keys.ts";
+import { ServerWords } from "../../design/server-words.tsx";
+import { useDraftsOf } from "../../session/drafts.ts";
 import { namesOf, useMay } from "../../session/viewer.tsx";
 import { forgetRefusal } from "../decisions.ts";
 import { DenyWithWords } from "../deny.tsx";
@@ -174,7 +176,7 @@ function StandingBadge({ standing }: { readonly standing: Standing }): ReactNode
     case "refused":
       return (
         <span className="alert small" role="alert">
-          {standing.message}
+          <ServerWords text={standing.message} />
         </span>
       );
   }
@@ -196,14 +198,22 @@ function BatchAnswers({ batch }: { readonly batch: BatchState }): ReactNode {
   const { members, left, isBusy, shownAtMs, decideAll } = batch;
   const { t } = useLingui();
   const may = useMay("DECIDE");
-  const [isDenying, setDenying] = useState(false);
+  const about = `batch ${members[0]?.row.id ?? ""}`;
+  const drafts = useDraftsOf(about);
+  const [isDenying, setDenying] = useState(() => drafts.has("deny"));
   const box = useRef<HTMLDivElement>(null);
   const canAct = may.isAllowed && !isBusy && left.length > 0;
   const allow = (): void => void (performance.now() - shownAtMs > SEEN_MS ? decideAll("ALLOW", null) : null);
-  const back = (): void => {
+  const close = (): void => {
     setDenying(false);
     box.current?.focus();
   };
+  const back = (): void => {
+    drafts.forget();
+    close();
+  };
+  const isDecided = left.length === 0;
+  useEffect(() => (isDecided ? drafts.forget() : undefined), [isDecided]);
   useKeys({
     A: () => (canAct && !isDenying ? allow() : null),
     D: () => (canAct ? setDenying(true) : null),
@@ -216,7 +226,7 @@ function BatchAnswers({ batch }: { readonly batch: BatchState }): ReactNode {
   return (
     <div className="decision" ref={box} tabIndex={-1} aria-busy={isBusy}>
       <p className="small quiet" role="status">
-        {done === 0 && refused === 0 ? null : (
+        {done === 0 && refused === 0 && !isBusy ? null : (
           <>
             <Trans>
               {done} of {total} decided
@@ -225,13 +235,16 @@ function BatchAnswers({ batch }: { readonly batch: BatchState }): ReactNode {
           </>
         )}
       </p>
-      {may.isAllowed ? null : <p className="note">{may.reason ?? t`You may not decide.`}</p>}
+      {may.isAllowed ? null : (
+        <p className="note">{may.reason === null ? t`You may not decide.` : <ServerWords text={may.reason} />}</p>
+      )}
       {!may.isAllowed || count === 0 ? null : isDenying ? (
         <DenyWithWords
+          about={about}
           isBusy={isBusy}
           back={back}
           deny={(note) => {
-            back();
+            close();
             void decideAll("DENY", note);
           }}
         />

@@ -1,11 +1,11 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { useState, type ReactNode } from "react";
-import { LongText } from "../calls/long-text.tsx";
-import { More } from "../design/more.tsx";
-import { usePages } from "../design/pages.ts";
-import { SharedMessagesDocument } from "../generated/documents.ts";
-import { ask } from "../session/ask.ts";
-import { nameOf } from "../session/viewer.tsx";
+import { LongText } from "../../calls/long-text.tsx";
+import { More } from "../../design/more.tsx";
+import { usePages } from "../../design/pages.ts";
+import { SharedMessagesDocument } from "../../generated/documents.ts";
+import { ask } from "../../session/ask.ts";
+import { nameOf } from "../../session/viewer.tsx";
 
 /** The messages that a fork shares with its original: its own events begin after them. */
 export function SharedMessages({ agentId, count }: { readonly agentId: string; readonly count: number }): ReactNode {

@@ -1,15 +1,16 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import type { FormEntries } from "@triplane/client/input-form";
 import { useEffect, useId, useMemo, useRef, useState, type ReactNode } from "react";
-import { Fields, type FieldProblem } from "../calls/fields.tsx";
-import { entriesOf, valueFields, VALUE, valueOf } from "../calls/flat-form.ts";
-import { LongField } from "../calls/long-field.tsx";
-import { LongText } from "../calls/long-text.tsx";
-import { Until } from "../design/clock.tsx";
-import { formKeys } from "../design/keys.ts";
-import { readableJson } from "../design/visible-lines.ts";
-import { CompleteToolCallDocument, MayCompleteDocument, type CannotCompleteReason } from "../generated/documents.ts";
-import { ask, change } from "../session/ask.ts";
+import { Fields, type FieldProblem } from "../../calls/fields.tsx";
+import { entriesOf, valueFields, VALUE, valueOf } from "../../calls/flat-form.ts";
+import { LongField } from "../../calls/long-field.tsx";
+import { LongText } from "../../calls/long-text.tsx";
+import { Until } from "../../design/clock.tsx";
+import { formKeys } from "../../design/keys.ts";
+import { readableJson } from "../../design/visible-lines.ts";
+import { CompleteToolCallDocument, MayCompleteDocument, type CannotCompleteReason } from "../../generated/documents.ts";
+import { isEntries, isText, useDraft, useDraftsOf } from "../../session/drafts.ts";
+import { ask, change } from "../../session/ask.ts";
 import { resultOfText, type Answer } from "./call-answer.ts";
 
 type Given = { readonly callId: string; readonly name: string; readonly input: unknown; readonly dueAt: string | null };
@@ -49,10 +50,12 @@ function AnswerForm({ callId, terms: { cannot, outputSchema } }: { readonly call
   const { t } = useLingui();
   const id = useId();
   const fields = useMemo(() => valueFields(outputSchema), [outputSchema]);
-  const [entries, setEntries] = useState<FormEntries>(() => (fields === null ? {} : (entriesOf(fields, {}) ?? {})));
-  const [text, setText] = useState("");
+  const empty = useMemo(() => (fields === null ? {} : (entriesOf(fields, {}) ?? {})), [fields]);
+  const drafts = useDraftsOf(callId);
+  const [entries, setEntries] = useDraft<FormEntries>(callId, "fields", empty, isEntries);
+  const [text, setText] = useDraft(callId, "result", "", isText);
   const [words, setWords] = useState<string | null>(null);
-  const { send, isBusy, problems } = useSending(callId);
+  const { send, isBusy, problems } = useSending(callId, drafts.forget);
   const isDisabled = isBusy || cannot !== null;
   const known = new Set(words === null ? fields?.map((field) => field.name) : []);
   const result: Answer | { readonly broken: string } =
@@ -179,7 +182,10 @@ function useTerms(callId: string): { readonly terms: Terms | null; readonly prob
 }
 
 /** Sends answers. One that is repeated after a lost response keeps its key: the server takes it once. */
-function useSending(callId: string): {
+function useSending(
+  callId: string,
+  taken: () => void,
+): {
   readonly send: (answer: Answer) => void;
   readonly isBusy: boolean;
   readonly problems: Problems;
@@ -194,6 +200,7 @@ function useSending(callId: string): {
     setBusy(true);
     change(CompleteToolCallDocument, { input: { callId, idempotencyKey, ...answer } }).then(
       ({ completeToolCall: { userErrors } }) => {
+        if (userErrors.length === 0) taken();
         setProblems(userErrors.map(({ field, message }) => ({ field: fieldOf(field), message })));
         setBusy(false);
       },

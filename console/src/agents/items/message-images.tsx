@@ -1,8 +1,8 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { useEffect, useRef, useState, type ReactNode } from "react";
-import { ImageList, type ShownImage } from "../calls/result-images.tsx";
-import { MessageImagesDocument, type MessageImagesQuery } from "../generated/documents.ts";
-import { ask } from "../session/ask.ts";
+import { ImageList, type ShownImage } from "../../calls/result-images.tsx";
+import { MessageImagesDocument, type MessageImagesQuery } from "../../generated/documents.ts";
+import { ask } from "../../session/ask.ts";
 
 type Reading =
   | { readonly kind: "out of view" }

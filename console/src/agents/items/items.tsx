@@ -1,12 +1,14 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Link } from "@tanstack/react-router";
 import { visible } from "@triplane/client/command-lines";
 import type { Conversation } from "@triplane/client/conversation";
 import { memo, useEffect, useRef, useState, type ReactNode } from "react";
-import { LongText } from "../calls/long-text.tsx";
-import { useReasonWords } from "../calls/turn-ends.ts";
-import { Markdown } from "../design/markdown.tsx";
-import { readableJson } from "../design/visible-lines.ts";
+import { LongText } from "../../calls/long-text.tsx";
+import { useReasonWords } from "../../calls/turn-ends.ts";
+import { Markdown } from "../../design/markdown.tsx";
+import { ServerWords } from "../../design/server-words.tsx";
+import { readableJson } from "../../design/visible-lines.ts";
+import { ApprovalItem } from "./approval-item.tsx";
+import { CompactionItem } from "./compaction-item.tsx";
 import { MessageImages } from "./message-images.tsx";
 import { SharedMessages } from "./shared-messages.tsx";
 import { CallItem } from "./call-item.tsx";
@@ -100,18 +102,7 @@ const OneItem = memo(function OneItem({ agentId, item }: { readonly agentId: str
     case "tool":
       return <CallItem agentId={agentId} item={item} />;
     case "approval":
-      return (
-        <p className="row small">
-          <span className={`badge ${item.decision === null ? "waits" : ""}`}>
-            {item.decision === null ? <Trans>asks</Trans> : <Trans>asked</Trans>}
-          </span>
-          <Link to="/inbox/$approvalId" params={{ approvalId: item.key }} search={{}}>
-            {item.request.call?.name ??
-              (item.request.host === null ? item.request.kind : `${item.request.host}:${item.request.port}`)}
-          </Link>
-          <span className="quiet">{item.decision ?? visible(item.request.reason ?? "")}</span>
-        </p>
-      );
+      return <ApprovalItem item={item} />;
     case "shell":
       return (
         <p className="small">
@@ -129,10 +120,19 @@ const OneItem = memo(function OneItem({ agentId, item }: { readonly agentId: str
         </p>
       );
     case "files":
+      return (
+        <p className="small quiet">
+          <ServerWords text={item.text} />
+        </p>
+      );
     case "compaction":
-      return <p className="small quiet">{visible(item.text)}</p>;
+      return <CompactionItem item={item} />;
     case "error":
-      return <p className="alert">{visible(item.text)}</p>;
+      return (
+        <p className="alert">
+          <ServerWords text={item.text} />
+        </p>
+      );
     case "value":
       return <LongText text={readableJson(item.value)} label={t`Value`} />;
     case "end":

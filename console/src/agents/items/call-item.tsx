@@ -3,18 +3,19 @@ import { Link } from "@tanstack/react-router";
 import { visible } from "@triplane/client/command-lines";
 import type { Conversation } from "@triplane/client/conversation";
 import { useEffect, useMemo, useState, type ReactNode } from "react";
-import { CallState, useCallWords } from "../calls/call-state.tsx";
-import { KeptOutput } from "../calls/kept-output.tsx";
-import { LongText } from "../calls/long-text.tsx";
-import { ResultImages } from "../calls/result-images.tsx";
-import { bytesText } from "../design/amounts.ts";
-import { Ago } from "../design/clock.tsx";
-import { durationText } from "../design/time.ts";
-import { CallDetailsDocument, type CallDetailsQuery } from "../generated/documents.ts";
-import { ask } from "../session/ask.ts";
+import { CallState, useCallWords } from "../../calls/call-state.tsx";
+import { KeptOutput } from "../../calls/kept-output.tsx";
+import { LongText } from "../../calls/long-text.tsx";
+import { ResultImages } from "../../calls/result-images.tsx";
+import { bytesText } from "../../design/amounts.ts";
+import { Ago } from "../../design/clock.tsx";
+import { ServerWords } from "../../design/server-words.tsx";
+import { durationText } from "../../design/time.ts";
+import { CallDetailsDocument, type CallDetailsQuery } from "../../generated/documents.ts";
+import { ask } from "../../session/ask.ts";
 import { AnswerCall } from "./answer-call.tsx";
-import { ContextShown } from "./context-shown.tsx";
-import { nameOf } from "../session/viewer.tsx";
+import { ContextShown } from "../context-shown.tsx";
+import { nameOf } from "../../session/viewer.tsx";
 
 type ToolItem = Extract<Conversation["items"][number], { readonly kind: "tool" }>;
 type Details = NonNullable<CallDetailsQuery["toolCall"]>;
@@ -97,14 +98,14 @@ function Opened({
       {explanation === null ? null : (
         <p className="small quiet">
           <span className="badge">{explanation.verdict}</span> <code>{visible(explanation.rule)}</code> ·{" "}
-          {visible(explanation.reason)}
+          <ServerWords text={explanation.reason} />
         </p>
       )}
       {opened.isEdited ? <Payload title={t`Requested input`} value={requestedInput} /> : null}
       <Payload title={opened.isEdited ? t`Input that ran` : t`Input`} value={input} />
       {error === null ? null : (
         <p className="alert">
-          {error.type}: {visible(error.message ?? "")}
+          {error.type}: <ServerWords text={error.message ?? ""} />
         </p>
       )}
       {output === null || output === "" ? null : (
