@@ -49,6 +49,9 @@ it("an export has the filters that its rows know, and no others", () => {
   });
   const ofAll = { templateIds: ["helper"], createdBy: ["anna"], states: null };
   expect(exportFilter({ ...search, what: "APPROVALS" })).toMatchObject({ ...ofAll, tools: ["bash_run"], decidedBy: ["paul"] });
+  expect(exportFilter({ ...search, what: "DECISIONS" })).toMatchObject({ ...ofAll, tools: ["bash_run"], decidedBy: ["paul"] });
+  for (const what of ["MESSAGES", "STEPS", "TURNS"])
+    expect(exportFilter({ ...search, what })).toMatchObject({ ...ofAll, tools: null, decidedBy: null });
   expect(exportFilter({ ...search, what: "EVENTS" })).toMatchObject({ ...ofAll, tools: null, decidedBy: null });
 });
 
