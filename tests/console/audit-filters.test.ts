@@ -7,6 +7,7 @@ it("the audit's address becomes the filter of calls, with whole days", () => {
     templateIds: null,
     agentIds: null,
     decidedBy: null,
+    models: null,
     states: ["FAILED"],
     places: null,
     verdicts: ["ASK"],

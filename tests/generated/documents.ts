@@ -1389,6 +1389,8 @@ export type ToolCallFilter = {
   hosts?: Array<string> | null | undefined;
   /** Calls whose `durationMs` is at least this value. */
   minDurationMs?: number | null | undefined;
+  /** Calls requested by one of these models, given by their names in the configuration. */
+  models?: Array<string> | null | undefined;
   /** Calls decided at one of these places, as in `explanation.place`. For rules of the configuration see `Template.permission.rules`; for stored rules `AllowRule.place`. */
   places?: Array<string> | null | undefined;
   /** Calls decided by one of these rules, as in `explanation.rule`. */

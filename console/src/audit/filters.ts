@@ -93,18 +93,18 @@ const COMMON = ["template", "agent", "from", "to"] as const satisfies readonly A
 
 /** The filters of each view, besides those of all. */
 const FILTERS_OF: Readonly<Record<Exclude<AuditView, "exports">, readonly AuditFilter[]>> = {
-  calls: ["tool", "state", "verdict", "error", "place", "person"],
+  calls: ["tool", "model", "state", "verdict", "error", "place", "person"],
   decisions: ["tool", "state", "requester", "person"],
   steps: ["model", "state", "price", "requester", "order"],
   charts: ["tool", "model", "verdict", "error", "place", "requester", "person"],
 };
 
 const EXPORT_FILTERS: Readonly<Record<ExportSubject, readonly AuditFilter[]>> = {
-  TOOL_CALLS: ["tool", "state", "verdict", "error", "place", "requester", "person"],
+  TOOL_CALLS: ["tool", "model", "state", "verdict", "error", "place", "requester", "person"],
   APPROVALS: ["tool", "requester", "person"],
   DECISIONS: ["tool", "requester", "person"],
   MESSAGES: ["requester"],
-  STEPS: ["requester"],
+  STEPS: ["model", "requester"],
   TURNS: ["requester"],
   EVENTS: ["requester"],
 };
@@ -162,6 +162,7 @@ export function callFilter(search: AuditSearch): ToolCallFilter {
     templateIds: list(search.template),
     agentIds: list(search.agent),
     decidedBy: list(search.person),
+    models: list(search.model),
     states: known(CALL_STATES, search.state),
     places: list(search.place),
     verdicts: known(VERDICTS, search.verdict),

@@ -1085,6 +1085,9 @@ CREATE INDEX "audit_call_tenant_name_duration_ms_id_idx" ON "audit_call"("tenant
 CREATE INDEX "audit_call_tenant_template_id_created_at_id_idx" ON "audit_call"("tenant", "template_id", "created_at", "id");
 
 -- CreateIndex
+CREATE INDEX "audit_call_tenant_model_created_at_id_idx" ON "audit_call"("tenant", "model", "created_at", "id");
+
+-- CreateIndex
 CREATE INDEX "audit_call_agent_id_step_idx" ON "audit_call"("agent_id", "step");
 
 -- CreateIndex

@@ -54,7 +54,7 @@ export const STEPS: Subject = subjectOfAgents({
 });
 
 function ofSteps(chosen: Chosen): string {
-  return all(within("o.started_at", chosen));
+  return all([...within("o.started_at", chosen), ...among("o.model", chosen.filter.models, chosen.parameters)]);
 }
 
 /** A turn is known by its last step, and `id` has its first one. */

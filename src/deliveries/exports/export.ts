@@ -46,7 +46,7 @@ export function removalTime(endedAt: Date): Date {
 
 export function storedFilter({ from, to, ...rest }: ExportFilter): JsonObject {
   const { visible, agentIds, templateIds, tools, states, errorTypes, verdicts, rules, places, createdBy, decidedBy } = rest;
-  const { exitCodes, hosts } = rest;
+  const { exitCodes, hosts, models } = rest;
   const lists = {
     visible,
     agentIds,
@@ -60,6 +60,7 @@ export function storedFilter({ from, to, ...rest }: ExportFilter): JsonObject {
     createdBy,
     decidedBy,
     hosts,
+    models,
     exitCodes,
   };
   return {
@@ -76,7 +77,8 @@ export function readFilter(stored: JsonObject): ExportFilter {
   return {
     exitCodes: null,
     hosts: null,
-    ...(stored as unknown as Omit<ExportFilter, "exitCodes" | "hosts">),
+    models: null,
+    ...(stored as unknown as Omit<ExportFilter, "exitCodes" | "hosts" | "models">),
     from: time(stored["from"]),
     to: time(stored["to"]),
   };

@@ -103,11 +103,11 @@ const OF_CALLS = ["states", "errorTypes", "verdicts", "rules", "places", "minDur
 
 /** The further conditions of a filter. All rows have those of agents, templates, creators and the time. */
 const CONDITIONS: Readonly<Record<ExportSubject, readonly string[]>> = {
-  TOOL_CALLS: [...OF_CALLS, "tools", "decidedBy"],
+  TOOL_CALLS: [...OF_CALLS, "tools", "decidedBy", "models"],
   APPROVALS: ["tools", "decidedBy"],
   DECISIONS: ["tools", "decidedBy"],
   MESSAGES: [],
-  STEPS: [],
+  STEPS: ["models"],
   TURNS: [],
   EVENTS: [],
 };
@@ -115,7 +115,7 @@ const CONDITIONS: Readonly<Record<ExportSubject, readonly string[]>> = {
 /** The conditions of a filter that these rows do not have. */
 export function foreignConditions(what: ExportSubject, filter: ExportFilter): readonly string[] {
   const own = CONDITIONS[what];
-  return ([...OF_CALLS, "tools", "decidedBy"] as const).filter((name) => filter[name] !== null && !own.includes(name));
+  return ([...OF_CALLS, "tools", "decidedBy", "models"] as const).filter((name) => filter[name] !== null && !own.includes(name));
 }
 
 /** True if the rows have texts. */

@@ -1,18 +1,6 @@
 import type { ToolCallState } from "../../../db/generated/enums.ts";
 import { plannedForValues, type Sql } from "../../../db/sql.ts";
-import {
-  conditions,
-  Parameters,
-  type AuditFilter,
-  COLUMNS,
-  COUNTED,
-  CURRENT,
-  FOLD,
-  FRESH,
-  listedAlone,
-  MOVED,
-  OPEN,
-} from "./rows.ts";
+import { conditions, Parameters, type AuditFilter, COLUMNS, COUNTED, listedAlone, OF_AUDIT, OPEN } from "./rows.ts";
 
 /** Calls of one tool in one state: their number, how many have a known duration, and the sum of durations in ms. */
 export type AuditCount = {
@@ -33,7 +21,7 @@ const SUMS =
  * counters of ended calls. Parts of an hour, and filters that the counters do not distinguish, come from the audit's
  * rows. Open calls, and those that ended since the last fold, come from the calls.
  */
-export async function auditCounts(reads: Sql, filter: AuditFilter): Promise<readonly AuditCount[] | null> {
+export async function auditCounts(reads: Sql, filter: AuditFilter, behind = OF_AUDIT): Promise<readonly AuditCount[] | null> {
   const parameters = new Parameters(filter.tenant);
   const where = conditions(filter, parameters);
   const counters = countersOf(filter, parameters);
@@ -41,8 +29,8 @@ export async function auditCounts(reads: Sql, filter: AuditFilter): Promise<read
     counters === null
       ? ""
       : ` UNION ALL SELECT name, state, calls, executed, timed, sum_ms, most_ms FROM audit_count WHERE ${counters}`;
-  const text = `WITH fold AS MATERIALIZED (${FOLD}), moved AS MATERIALIZED (${MOVED}), fresh (${COLUMNS}) AS MATERIALIZED (${FRESH}), rest AS (
-      SELECT * FROM fresh WHERE ${where} UNION ALL SELECT ${COLUMNS} FROM audit_call WHERE ${where} AND ${CURRENT} AND (${uncounted(filter, parameters)})
+  const text = `WITH ${behind.tables.join(", ")}, rest AS (
+      SELECT * FROM fresh WHERE ${where} UNION ALL SELECT ${COLUMNS} FROM audit_call WHERE ${where} AND ${behind.current} AND (${uncounted(filter, parameters)})
     ), pieces AS (
       SELECT name, state, ${COUNTED} FROM rest GROUP BY 1, 2${counted}
     )
@@ -60,7 +48,7 @@ export async function auditCounts(reads: Sql, filter: AuditFilter): Promise<read
  * The number of calls of the filter, counted up to `most`; null if the audit is incomplete. It comes from the counters
  * if they distinguish the filter's calls, otherwise from the rows. Calls of deleted agents do not count. Only as many of each are read as `most` requires.
  */
-export async function auditTotal(reads: Sql, filter: AuditFilter, most: number): Promise<number | null> {
+export async function auditTotal(reads: Sql, filter: AuditFilter, most: number, behind = OF_AUDIT): Promise<number | null> {
   const parameters = new Parameters(filter.tenant);
   const where = conditions(filter, parameters);
   const listed = await listedAlone(reads, filter.tenant, "audit_call.agent_id");
@@ -69,9 +57,9 @@ export async function auditTotal(reads: Sql, filter: AuditFilter, most: number):
   const bound = parameters.add(most);
   // Each counter stands for at least one call.
   const counted = counters === null ? "" : ` UNION ALL (SELECT calls FROM audit_count WHERE ${counters} LIMIT ${bound})`;
-  const text = `WITH fold AS MATERIALIZED (${FOLD}), moved AS MATERIALIZED (${MOVED}), fresh (${COLUMNS}) AS MATERIALIZED (${FRESH}), found AS (
+  const text = `WITH ${behind.tables.join(", ")}, found AS (
       SELECT 1 AS calls FROM fresh WHERE ${where}
-      UNION ALL (SELECT 1 FROM audit_call WHERE ${where} AND ${CURRENT} AND (${counters === null ? "true" : uncounted(filter, parameters)})${listed} LIMIT ${bound})${counted}
+      UNION ALL (SELECT 1 FROM audit_call WHERE ${where} AND ${behind.current} AND (${counters === null ? "true" : uncounted(filter, parameters)})${listed} LIMIT ${bound})${counted}
     )
     SELECT least((SELECT coalesce(sum(calls), 0) FROM found), ${bound})::int AS calls FROM fold`;
   const [row] = await reads.query<{ calls: number }>(plannedForValues("audit_total", text), parameters.values);
@@ -89,7 +77,7 @@ const LAST = new Date("9999-12-31T23:45:00Z");
 function isCounted(filter: AuditFilter, { column }: Grain): boolean {
   const { visible, agentIds, templateIds, errorTypes, verdicts, rules, places, createdBy, decidedBy, minDurationMs, haveRun } =
     filter;
-  const { exitCodes, hosts } = filter;
+  const { exitCodes, hosts, models } = filter;
   const ofQuarters = column === "quarter" ? [] : [templateIds, verdicts];
   const others = [
     visible,
@@ -102,6 +90,7 @@ function isCounted(filter: AuditFilter, { column }: Grain): boolean {
     minDurationMs,
     exitCodes,
     hosts,
+    models,
     ...ofQuarters,
   ];
   return !haveRun && others.every((condition) => condition === null);
