@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   AgentDocument,
   AgentsDocument,
+  ApprovalGroupsDocument,
   ApprovalsDocument,
   CreateExportDocument,
   ForkAgentDocument,
@@ -273,6 +274,9 @@ describe("exports of decisions, messages, steps and turns", () => {
     await client.until(id, "DONE");
     const texts = async (what: Kind, name: string) =>
       (await exportedRows(app, client, { what, withTexts: true })).rows.map((row) => [row[name], row["erased_at"] === null]);
+    const figures = async () => (await client.get(ApprovalGroupsDocument, { by: ["TOOL", "DECIDER"] })).approvalGroups.groups;
+    const before = await figures();
+    expect(before).toHaveLength(1);
     expect(await texts("DECISIONS", "note")).toEqual([["yes", true]]);
     expect((await texts("MESSAGES", "content")).map(([content]) => typeof content)).toEqual(Array(4).fill("string"));
     await expect.poll(async () => (await sql.query({ name: "", text: IDLE }, [])).length).toBe(1);
@@ -280,6 +284,7 @@ describe("exports of decisions, messages, steps and turns", () => {
     const policy = { eventsMs: null, deltasMs: null, outputsMs: null, toolCallsMs: 1, messagesMs: 1, approvalsMs: 1 };
     await applyErasure(sql, { policy, consumers: [] }, new AbortController().signal);
     expect(await texts("DECISIONS", "note")).toEqual([[null, false]]);
+    expect(await figures()).toEqual(before);
     expect(await texts("MESSAGES", "content")).toEqual(Array.from({ length: 4 }, () => [null, false]));
   });
 
