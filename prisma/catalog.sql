@@ -1380,6 +1380,8 @@ CREATE INDEX audit_call_state ON public.audit_call USING btree (tenant, state, c
 
 CREATE INDEX audit_call_tenant_created_at_id_idx ON public.audit_call USING btree (tenant, created_at, id);
 
+CREATE INDEX audit_call_tenant_model_created_at_id_idx ON public.audit_call USING btree (tenant, model, created_at, id);
+
 CREATE INDEX audit_call_tenant_name_created_at_id_idx ON public.audit_call USING btree (tenant, name, created_at, id);
 
 CREATE INDEX audit_call_tenant_template_id_created_at_id_idx ON public.audit_call USING btree (tenant, template_id, created_at, id);

@@ -3,8 +3,9 @@ import { CommandFailed } from "../src/operator-error.ts";
 import { command } from "./command.ts";
 import { EXPORT_FIELDS, ExportServer, type Created } from "./export-server.ts";
 
-const HELP = `npm run export -- --out FILE [--what TOOL_CALLS|APPROVALS|EVENTS] [--format CSV|NDJSON] [--texts]
-  [--tools NAME,NAME] [--from TIME] [--to TIME] [--since CURSOR] [--as-of CURSOR] [--url http://127.0.0.1:4000]
+const HELP = `npm run export -- --out FILE [--what TOOL_CALLS|APPROVALS|DECISIONS|MESSAGES|STEPS|TURNS|EVENTS]
+  [--format CSV|NDJSON] [--texts] [--tools NAME,NAME] [--from TIME] [--to TIME]
+  [--since CURSOR] [--as-of CURSOR] [--url http://127.0.0.1:4000]
 The token is that of TRIPLANE_TOKEN. The last line of the output is the position for the next --since.`;
 
 /** `npm run export`: makes an export over the API, and writes its file. */

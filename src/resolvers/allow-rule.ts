@@ -2,12 +2,16 @@ import { readsTenant } from "../agent/actors/actor.ts";
 import { allowAlways as allow, proposeRuleTo, type AllowAlways } from "../agent/approvals/allow-rules/always-allow.ts";
 import { revokeAllowRule as revoke } from "../agent/approvals/allow-rules/stored-rule.ts";
 import { alsoAnswered } from "../agent/approvals/allow-rules/also-answered.ts";
+import type { ExaminedRule } from "../agent/calls/audit/rule-matches.ts";
+import { isHostRule } from "../agent/policy/hosts/host-rule.ts";
+import { parseRule } from "../agent/policy/parse-rule.ts";
 import type { RuleProposal } from "../agent/approvals/allow-rules/rule-examples.ts";
 import type { AllowRule, Approval, Prisma } from "../db/generated/client.ts";
 import { type Context, type UserError, payloadOf, type Payload } from "./context.ts";
 import { rowId } from "../lib/global-id.ts";
 import { connection, type Connection, type PageArguments, type Order } from "./connection.ts";
 import { namesIn } from "./actor.ts";
+import { MOST_GROUPS, readRange, type GroupRange } from "./groups/buckets.ts";
 
 export type AllowRuleFilter = {
   readonly isActive?: boolean | null | undefined;
@@ -45,6 +49,18 @@ export async function allowRules(
     read: async (query) => prisma.allowRule.findMany({ ...selection, ...query }),
     count: async (query) => prisma.allowRule.count(query),
   });
+}
+
+/** The recorded calls that a stored rule matches; null for a rule of hosts, and one of a tool that is not configured. */
+export async function matchesOfAllowRule(
+  { services, loaders }: Context,
+  { id, rule, templateId }: Pick<AllowRule, "id" | "rule" | "templateId">,
+  range: Pick<GroupRange, "from" | "to">,
+): Promise<ExaminedRule | null> {
+  if (isHostRule(rule)) return null;
+  const parsed = parseRule(rule, `allowRules.${id}`, services.tools);
+  const { from, to } = readRange(range, MOST_GROUPS, services.clock.now());
+  return parsed.ok ? loaders.ruleMatches.load({ rule: parsed.value, templateId, from, to }) : null;
 }
 
 export async function allowRuleByRow(

@@ -1,6 +1,7 @@
 import DataLoader from "dataloader";
 import { readActorNames } from "../agent/actors/actor-names.ts";
 import { readApprovals, readSpawners, type FoundApproval } from "../agent/approvals/approval.ts";
+import { matchesOfStoredRules, type ExaminedRule, type StoredRuleAsked } from "../agent/calls/audit/rule-matches.ts";
 import { readChildCounts } from "../agent/calls/children.ts";
 import { readCallsOfSteps, type StepOfAgent } from "../agent/calls/call.ts";
 import { readToldTimes, type FileOfAgent } from "../agent/calls/notices.ts";
@@ -43,6 +44,7 @@ export class Loaders {
   #callsOfSteps: DataLoader<StepOfAgent, ReadonlyMap<string, string>, string> | null = null;
   #images: DataLoader<string, boolean> | null = null;
   #openBlocks: DataLoader<string, readonly OpenBlock[]> | null = null;
+  #ruleMatches: DataLoader<StoredRuleAsked, ExaminedRule, string> | null = null;
   #spawners: DataLoader<string, readonly ActorRef[]> | null = null;
   #stepContexts: DataLoader<StepOfAgent, StepContext | "TOO_LARGE" | null, string> | null = null;
   #toldTimes: DataLoader<FileOfAgent, Date | null> | null = null;
@@ -73,6 +75,7 @@ export class Loaders {
     this.#callsOfSteps = null;
     this.#images = null;
     this.#openBlocks = null;
+    this.#ruleMatches = null;
     this.#spawners = null;
     this.#stepContexts = null;
     this.#toldTimes = null;
@@ -100,6 +103,13 @@ export class Loaders {
   /** By the agent's row id. */
   get contexts(): DataLoader<string, ContextMeter> {
     return (this.#contexts ??= new DataLoader((agentIds) => readContextMeters(this.#reads, agentIds)));
+  }
+
+  get ruleMatches(): DataLoader<StoredRuleAsked, ExaminedRule, string> {
+    const inTurn = <Result>(read: () => Promise<Result>): Promise<Result> => this.#inTurn(this.#tenant, read);
+    return (this.#ruleMatches ??= new DataLoader((asked) => matchesOfStoredRules(this.#reads, this.#tenant, asked, inTurn), {
+      cacheKeyFn: ({ rule, from, to }) => JSON.stringify([rule.place, from, to]),
+    }));
   }
 
   get callsOfSteps(): DataLoader<StepOfAgent, ReadonlyMap<string, string>, string> {

@@ -1,5 +1,5 @@
 import { auditCounts, type AuditCount, auditTotal } from "../agent/calls/audit/counts.ts";
-import type { AuditFilter } from "../agent/calls/audit/rows.ts";
+import { fromRows, type AuditFilter } from "../agent/calls/audit/rows.ts";
 import { auditPage, type AuditKey, type AuditPart } from "../agent/calls/audit/page.ts";
 import { readsTenant } from "../agent/actors/actor.ts";
 import type { Prisma, ToolCall } from "../db/generated/client.ts";
@@ -39,6 +39,7 @@ export type ToolCallFilter = {
   readonly minDurationMs?: number | null | undefined;
   readonly exitCodes?: readonly number[] | null | undefined;
   readonly hosts?: readonly string[] | null | undefined;
+  readonly models?: readonly string[] | null | undefined;
 };
 
 export type ToolCallOrder = {
@@ -67,8 +68,11 @@ export async function toolCalls(
     read: async (query, part) =>
       (await found(context, auditFilter(context, filter), auditPart(order, query.take, part), selection, query)) ??
       prisma.toolCall.findMany({ ...selection, ...query }),
-    count: async (query) =>
-      (await auditTotal(context.services.reads, auditFilter(context, filter), query.take)) ?? prisma.toolCall.count(query),
+    count: async (query) => {
+      const asked = auditFilter(context, filter);
+      const { reads } = context.services;
+      return (await fromRows(asked, (behind) => auditTotal(reads, asked, query.take, behind))) ?? prisma.toolCall.count(query);
+    },
   });
 }
 
@@ -87,7 +91,7 @@ async function found(
 ): Promise<ToolCall[] | null> {
   const { prisma, services } = context;
   for (let tries = 1; ; tries += 1) {
-    const entries = await auditPage(services.reads, filter, part);
+    const entries = await fromRows(filter, (behind) => auditPage(services.reads, filter, part, behind));
     if (entries === null) return null;
     const rows = await prisma.toolCall.findMany({
       ...selection,
@@ -143,6 +147,7 @@ export function auditFilter({ actor, tenant }: Context, filter: ToolCallFilter):
     haveRun: false,
     exitCodes: filter.exitCodes ?? null,
     hosts: filter.hosts ? namesIn(filter.hosts) : null,
+    models: filter.models ? namesIn(filter.models) : null,
   };
 }
 
@@ -170,9 +175,10 @@ export type ToolStats = {
 
 export async function toolStats(context: Context, filter: ToolCallFilter): Promise<readonly ToolStats[]> {
   const { services, expensive, actor } = context;
+  const asked = auditFilter(context, filter);
   const counts = await expensive.run(
     actor,
-    async () => (await auditCounts(services.reads, auditFilter(context, filter))) ?? countedCalls(context, filter),
+    async () => (await fromRows(asked, (behind) => auditCounts(services.reads, asked, behind))) ?? countedCalls(context, filter),
   );
   const stats = [...Map.groupBy(counts, ({ name }) => name)].map(([tool, rows]): ToolStats => {
     const sum = (of: (row: AuditCount) => number): number => rows.reduce((total, row) => total + of(row), 0);
@@ -234,7 +240,7 @@ export async function slowestCalls(
   );
 }
 
-/** The calls of the filter that the actor may see. A fork's copies are left out: the original calls count. */
+/** The calls of the filter that the actor may see. Only the audit knows their models. A fork's copies are left out: the original calls count. */
 function visibleCalls({ actor, tenant }: Context, filter: ToolCallFilter): Prisma.ToolCallWhereInput {
   const { created, agentIds, templateIds, tools, states, errorTypes, verdicts, rules, places } = filter;
   const { createdBy, decidedBy, minDurationMs, exitCodes, hosts } = filter;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { foldAll } from "../support/audit.ts";
-import { ToolCallGroupsDocument, ToolCallStatsDocument, type ToolCallFilter } from "../generated/documents.ts";
+import { ToolCallGroupsDocument, ToolCallsDocument, ToolCallStatsDocument, type ToolCallFilter } from "../generated/documents.ts";
 import { bashApp } from "../support/bash.ts";
 import type { TestClient } from "../support/client.ts";
 import { REACH } from "../support/hosts.ts";
@@ -49,5 +49,12 @@ describe.each([{ isFolded: true }, { isFolded: false }])("the audit of calls, fo
     expect(await counted(client, { exitCodes: [0, 3] })).toEqual(["bash_run 2"]);
     expect(await counted(client, { hosts: ["other.example", "nowhere.example"] })).toEqual(["reach 1"]);
     expect(await counted(client, { hosts: ["nowhere.example"] })).toEqual([]);
+    expect(await counted(client, { models: ["no other", "played by the test"], tools: ["reach"] })).toEqual(["reach 1"]);
+    expect(await counted(client, { models: ["no other"] })).toEqual([]);
+    const listed = async (models: string[]) => {
+      const { toolCalls } = await client.get(ToolCallsDocument, { filter: { models } });
+      return toolCalls.nodes.length;
+    };
+    expect([await listed(["played by the test"]), await listed(["no other"])]).toEqual([6, 0]);
   });
 });

@@ -17,6 +17,8 @@ const SET_UP = [
   `INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, name, state, attempt, requested_input, is_error, error, verdict, explanation, stages, audit_trail, duration_ms, created_at, updated_at, exit_code, hosts)
    VALUES ('${ONE}', 'local', '${ONE}', 1, 1, 0, 'p', 'fs_write', 'FAILED', 1, '{}', true, '{"type":"timeout","stage":"execution","message":""}', 'ask', '{"decidedBy":"ask fs_write","place":"t.ask.0"}', '[]', '[]', 500, '2026-05-01', '2026-05-01', 2, '["a.example"]'),
           ('${TWO}', 'local', '${TWO}', 1, 1, 0, 'p', 'fs_read', 'COMPLETED', 1, '{}', false, NULL, 'allow', '{"decidedBy":"allow fs_read","place":"t.allow.0"}', '[]', '[]', 5, '2026-06-01', '2026-06-01', 0, '["b.example"]')`,
+  `INSERT INTO step (agent_id, step, tenant, turn, state, model, started_at)
+   VALUES ('${ONE}', 1, 'local', 1, 'COMPLETED', 'm-one', '2026-05-01'), ('${TWO}', 1, 'local', 1, 'COMPLETED', 'm-two', '2026-06-01')`,
   `INSERT INTO approval (id, tenant, agent_id, tool_call_id, kind, state, reason, risk, requested_at, requesters)
    VALUES ('${ONE}', 'local', '${ONE}', '${ONE}', 'OUTCOME_UNKNOWN', 'RESOLVED', 'why', 'HIGH', '2026-05-01', '{anna,pia}'),
           ('${TWO}', 'local', '${TWO}', '${TWO}', 'TOOL_CALL', 'DENIED', 'why', 'LOW', '2026-06-01', NULL)`,
@@ -56,6 +58,7 @@ const CONDITIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     minDurationMs: "100",
     exitCodes: "[2, 3]",
     hosts: '["a.example", "nowhere.example"]',
+    models: '["m-one", "none"]',
   },
   ApprovalFilter: {
     states: "[RESOLVED]",

@@ -7,6 +7,7 @@ it("the audit's address becomes the filter of calls, with whole days", () => {
     templateIds: null,
     agentIds: null,
     decidedBy: null,
+    models: null,
     states: ["FAILED"],
     places: null,
     verdicts: ["ASK"],
@@ -49,6 +50,9 @@ it("an export has the filters that its rows know, and no others", () => {
   });
   const ofAll = { templateIds: ["helper"], createdBy: ["anna"], states: null };
   expect(exportFilter({ ...search, what: "APPROVALS" })).toMatchObject({ ...ofAll, tools: ["bash_run"], decidedBy: ["paul"] });
+  expect(exportFilter({ ...search, what: "DECISIONS" })).toMatchObject({ ...ofAll, tools: ["bash_run"], decidedBy: ["paul"] });
+  for (const what of ["MESSAGES", "STEPS", "TURNS"])
+    expect(exportFilter({ ...search, what })).toMatchObject({ ...ofAll, tools: null, decidedBy: null });
   expect(exportFilter({ ...search, what: "EVENTS" })).toMatchObject({ ...ofAll, tools: null, decidedBy: null });
 });
 

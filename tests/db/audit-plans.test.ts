@@ -51,6 +51,7 @@ const CONDITIONS: {
   minDurationMs: [[{ minDurationMs: 1 }, { minDurationMs: 9_999 }], []],
   haveRun: [[{ haveRun: true }], []],
   exitCodes: [[{ exitCodes: [0] }, { exitCodes: [2, 127] }], ["audit_call_exit_code"]],
+  models: [[{ models: ["model-0"] }, { models: ["model-rare", "none"] }], ["audit_call_tenant_model_created_at_id_idx"]],
   hosts: [[{ hosts: ["a.example"] }, { hosts: ["nowhere.example"] }], ["audit_call_hosts"]],
 };
 const PAIRED = new Set<Field>(["states", "tools", "agentIds", "visible"]);
@@ -80,6 +81,7 @@ const ALL: AuditFilter = {
   haveRun: false,
   exitCodes: null,
   hosts: null,
+  models: null,
 };
 
 /** No filter, and every filter alone: in every order. */
@@ -140,12 +142,13 @@ const HISTORY = (agents: number): readonly string[] => [
     SELECT 'agent-' || a, 'one', 'template-' || a % 3, 'm', '/tmp', 'person-' || a % 100, 'USER', now(), now() FROM generate_series(1, ${agents}) a`,
   `INSERT INTO event (tenant, position, agent_id, seq, channel, kind, payload, at)
     SELECT 'one', (a - 1) * 25 + e, 'agent-' || a, e, 'PROGRESS', 'TEXT_CHUNK', '{}', now() FROM generate_series(1, ${agents}) a, generate_series(1, 25) e`,
-  `INSERT INTO audit_call (id, tenant, agent_id, step, name, state, verdict, error_type, rule, place, has_run, duration_ms, created_at, template_id, created_by, deciders, exit_code, hosts)
+  `INSERT INTO audit_call (id, tenant, agent_id, step, name, state, verdict, error_type, rule, place, has_run, duration_ms, created_at, template_id, created_by, deciders, exit_code, hosts, model)
     SELECT 'call-' || a || '-' || s, 'one', 'agent-' || a, s, 'tool-' || CASE WHEN (a + s) % 997 = 0 THEN 'rare' ELSE ((a + s) % 9)::text END, state,
       CASE WHEN state = 'DENIED' THEN 'deny' WHEN (a + s) % 20 = 7 THEN 'ask' ELSE 'allow' END, CASE state WHEN 'FAILED' THEN 'timeout' WHEN 'SEALED' THEN 'aborted' END,
       CASE WHEN state = 'DENIED' THEN 'deny rare' ELSE 'allow fs_read' END, CASE WHEN state = 'DENIED' THEN 't.deny.3' WHEN (a + s) % 20 = 7 THEN 't.ask.7' ELSE 't.allow.0' END,
       state <> 'DENIED', CASE WHEN state <> 'EXECUTING' THEN a % 1000 + s END, now() - (a * 20 + s) * interval '15 seconds', 'template-' || a % 3, 'person-' || a % 100,
-      CASE WHEN (a + s) % 20 = 7 THEN ARRAY['chief'] END, CASE WHEN (a + s) % 9 = 3 THEN CASE WHEN a % 50 = 1 THEN 2 ELSE 0 END END, CASE WHEN (a + s) % 30 = 3 THEN ARRAY['a.example', 'b.example'] END
+      CASE WHEN (a + s) % 20 = 7 THEN ARRAY['chief'] END, CASE WHEN (a + s) % 9 = 3 THEN CASE WHEN a % 50 = 1 THEN 2 ELSE 0 END END, CASE WHEN (a + s) % 30 = 3 THEN ARRAY['a.example', 'b.example'] END,
+      'model-' || CASE WHEN (a + s) % 991 = 0 THEN 'rare' ELSE ((a + s) % 3)::text END
     FROM (SELECT a, s, (CASE WHEN (a * 20 + s) % 100 = 1 THEN 'FAILED' WHEN (a * 20 + s) % 100 = 2 THEN 'DENIED' WHEN (a * 20 + s) % 500 = 3 THEN 'SEALED'
       WHEN (a * 20 + s) % 1000 = 4 THEN 'EXECUTING' ELSE 'COMPLETED' END)::tool_call_state AS state FROM generate_series(1, ${agents}) a, generate_series(1, 20) s) i`,
   `INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, name, state, attempt, is_error, stages, audit_trail, created_at, updated_at)

@@ -26,6 +26,7 @@ const CALLS: AuditFilter = {
   errorTypes: null,
   exitCodes: null,
   hosts: null,
+  models: null,
   verdicts: null,
   rules: null,
   places: null,

@@ -33,7 +33,7 @@ withChromium(
     expect(await axeViolations(page)).toEqual([]);
 
     // By keyboard: with texts, as CSV.
-    await tabTo(page, page.getByLabel("With inputs, results and payloads"));
+    await tabTo(page, page.getByLabel("With texts: inputs, results, messages, notes, payloads"));
     await page.keyboard.press("Space");
     await tabTo(page, page.getByRole("button", { name: "Make the file" }));
     await page.keyboard.press("Enter");
@@ -56,10 +56,15 @@ withChromium(
     await pictures(page, "console-exports");
 
     // Events know less: the filters that they do not have are gone from the bar, and from the export.
+    await page.getByRole("combobox", { name: "Rows" }).selectOption("STEPS");
+    await page.getByLabel("With texts: inputs, results, messages, notes, payloads").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Make the file" }).click();
+    await row.getByText("Steps, CSV").waitFor();
+    await row.getByText("complete").waitFor();
     await page.getByRole("combobox", { name: "Rows" }).selectOption("EVENTS");
     await page.getByLabel("Tool", { exact: true }).waitFor({ state: "detached" });
     await page.getByRole("combobox", { name: "Format" }).selectOption("NDJSON");
-    await page.getByLabel("With inputs, results and payloads").uncheck();
+    await page.getByLabel("With texts: inputs, results, messages, notes, payloads").uncheck();
     await page.getByRole("button", { name: "Make the file" }).click();
     await row.getByText("Events of the log, NDJSON").waitFor();
     await row.getByText("complete").waitFor();
@@ -98,7 +103,7 @@ withChromium("console: an export that fails says why, and texts need the right",
   });
   await ask(connect(app.url, "anna-token"));
   await signInByKeyboard(page, app, "paul-token", "/console/audit?view=exports&what=EVENTS");
-  const texts = page.getByLabel("With inputs, results and payloads");
+  const texts = page.getByLabel("With texts: inputs, results, messages, notes, payloads");
   expect(await texts.isDisabled()).toBe(true);
   await page.getByText("exporting texts needs the role admin").waitFor();
   const row = page.getByRole("table", { name: "Files" }).getByRole("row").nth(1);

@@ -50,7 +50,15 @@ export const DECIDED_STATES = [
 export const STEP_STATES = ["STARTED", "COMPLETED", "ABORTED"] as const satisfies readonly StepState[];
 export const STEP_ORDERS = ["STARTED_AT", "DURATION", "COST"] as const satisfies readonly TurnOrderField[];
 
-export const EXPORT_SUBJECTS = ["TOOL_CALLS", "APPROVALS", "EVENTS"] as const satisfies readonly ExportSubject[];
+export const EXPORT_SUBJECTS = [
+  "TOOL_CALLS",
+  "APPROVALS",
+  "DECISIONS",
+  "MESSAGES",
+  "STEPS",
+  "TURNS",
+  "EVENTS",
+] as const satisfies readonly ExportSubject[];
 
 /** The tables of the audit, the charts and the exports. */
 export const AUDIT_VIEWS = ["calls", "decisions", "steps", "charts", "exports"] as const;
@@ -85,17 +93,24 @@ const COMMON = ["template", "agent", "from", "to"] as const satisfies readonly A
 
 /** The filters of each view, besides those of all. */
 const FILTERS_OF: Readonly<Record<Exclude<AuditView, "exports">, readonly AuditFilter[]>> = {
-  calls: ["tool", "state", "verdict", "error", "place", "person"],
+  calls: ["tool", "model", "state", "verdict", "error", "place", "person"],
   decisions: ["tool", "state", "requester", "person"],
   steps: ["model", "state", "price", "requester", "order"],
   charts: ["tool", "model", "verdict", "error", "place", "requester", "person"],
 };
 
 const EXPORT_FILTERS: Readonly<Record<ExportSubject, readonly AuditFilter[]>> = {
-  TOOL_CALLS: ["tool", "state", "verdict", "error", "place", "requester", "person"],
+  TOOL_CALLS: ["tool", "model", "state", "verdict", "error", "place", "requester", "person"],
   APPROVALS: ["tool", "requester", "person"],
+  DECISIONS: ["tool", "requester", "person"],
+  MESSAGES: ["requester"],
+  STEPS: ["model", "requester"],
+  TURNS: ["requester"],
   EVENTS: ["requester"],
 };
+
+/** The rows of an export that a table leads to; calls for the others. */
+const SUBJECT_OF: { readonly [View in AuditView]?: ExportSubject } = { decisions: "APPROVALS", steps: "STEPS" };
 
 /** The filters that a view has. Those of an export depend on its rows. */
 export function filtersOf(view: AuditView, search: AuditSearch): readonly AuditFilter[] {
@@ -106,7 +121,8 @@ export function filtersOf(view: AuditView, search: AuditSearch): readonly AuditF
 export function searchOfView(view: AuditView, present: AuditView, search: AuditSearch): LookSearch {
   if (view === present) return view === "calls" ? {} : { view };
   const hasSameStates = view === "exports" ? present === "calls" : view === "calls" && present === "exports";
-  const what = view === "exports" && present === "decisions" ? { what: "APPROVALS" } : {};
+  const subject = SUBJECT_OF[present];
+  const what = view === "exports" && subject !== undefined ? { what: subject } : {};
   const had = filtersOf(present, search);
   const kept = filtersOf(view, what).filter(
     (name) => had.includes(name) && search[name] !== undefined && (name !== "state" || hasSameStates),
@@ -125,6 +141,11 @@ export function exportSubject({ what }: AuditSearch): ExportSubject {
   return EXPORT_SUBJECTS.find((each) => each === what) ?? "TOOL_CALLS";
 }
 
+/** True if an export of these rows may have texts. */
+export function haveTexts(what: ExportSubject): boolean {
+  return what !== "STEPS" && what !== "TURNS";
+}
+
 /** The filter of an export: that of calls, without conditions that its rows do not have. */
 export function exportFilter(search: AuditSearch): ToolCallFilter {
   const known = filtersOf("exports", search);
@@ -141,6 +162,7 @@ export function callFilter(search: AuditSearch): ToolCallFilter {
     templateIds: list(search.template),
     agentIds: list(search.agent),
     decidedBy: list(search.person),
+    models: list(search.model),
     states: known(CALL_STATES, search.state),
     places: list(search.place),
     verdicts: known(VERDICTS, search.verdict),

@@ -33,7 +33,15 @@ export function useUnitWords(): Readonly<Record<BucketUnit, string>> {
 
 export function useSubjectWords(): Readonly<Record<ExportSubject, string>> {
   const { t } = useLingui();
-  return { TOOL_CALLS: t`Calls`, APPROVALS: t`Decisions`, EVENTS: t`Events of the log` };
+  return {
+    TOOL_CALLS: t`Calls`,
+    APPROVALS: t`Questions`,
+    DECISIONS: t`Decisions`,
+    MESSAGES: t`Messages`,
+    STEPS: t`Steps`,
+    TURNS: t`Turns`,
+    EVENTS: t`Events of the log`,
+  };
 }
 
 export function useExportWords(): Readonly<Record<ExportState, string>> {

@@ -360,7 +360,7 @@ export type CreateAgentInput = {
 export type CreateExportInput = {
   /** Only rows that were final at this position. The end of the log if omitted. */
   asOf?: string | null | undefined;
-  /** Rows of the file; all that the viewer may read if omitted. Of approvals, `created` is the time of the request, of events their time. Approvals and events have only conditions that make sense for them. */
+  /** Rows of the file; all that the viewer may read if omitted. Each kind of rows has only conditions that make sense for it. `created` is the time of the request of an approval, or of the start of a step or turn. Of other rows it is their own time. */
   filter?: ToolCallFilter | null | undefined;
   /** Form of the file. */
   format: ExportFormat;
@@ -370,7 +370,7 @@ export type CreateExportInput = {
   since?: string | null | undefined;
   /** Rows of the file. */
   what: ExportSubject;
-  /** True for inputs, results and payloads, too (EXPORT_TEXTS). False if omitted. */
+  /** True for inputs, results, contents of messages, notes and payloads, too (EXPORT_TEXTS). Steps and turns have no texts. False if omitted. */
   withTexts?: boolean | null | undefined;
 };
 
@@ -603,10 +603,18 @@ export type ExportState =
 export type ExportSubject =
   /** Approvals that are closed: `bi.approval`. */
   | 'APPROVALS'
+  /** Decisions of people on approvals, each from the time of the decision: `bi.decision`. */
+  | 'DECISIONS'
   /** Events of the log: `bi.event`. */
   | 'EVENTS'
+  /** Messages of turns that have ended, and withdrawn ones, without copies that forks have: `bi.message`. */
+  | 'MESSAGES'
+  /** Steps of turns that have ended, without copies that forks have: `bi.step`. */
+  | 'STEPS'
   /** Tool calls in a final state, without copies that forks have: `bi.tool_call`. */
-  | 'TOOL_CALLS';
+  | 'TOOL_CALLS'
+  /** Turns that have a step and have ended: `bi.turn`. */
+  | 'TURNS';
 
 /** How a call accessed a file. */
 export type FileAccess =
@@ -1065,6 +1073,8 @@ export type ToolCallFilter = {
   hosts?: Array<string> | null | undefined;
   /** Calls whose `durationMs` is at least this value. */
   minDurationMs?: number | null | undefined;
+  /** Calls requested by one of these models, given by their names in the configuration. */
+  models?: Array<string> | null | undefined;
   /** Calls decided at one of these places, as in `explanation.place`. For rules of the configuration see `Template.permission.rules`; for stored rules `AllowRule.place`. */
   places?: Array<string> | null | undefined;
   /** Calls decided by one of these rules, as in `explanation.rule`. */

@@ -1098,6 +1098,9 @@ CREATE INDEX "audit_call_tool_duration" ON "audit_call"("tenant", "name", "durat
 CREATE INDEX "audit_call_tenant_template_id_created_at_id_idx" ON "audit_call"("tenant", "template_id", "created_at", "id");
 
 -- CreateIndex
+CREATE INDEX "audit_call_tenant_model_created_at_id_idx" ON "audit_call"("tenant", "model", "created_at", "id");
+
+-- CreateIndex
 CREATE INDEX "audit_call_agent_id_step_idx" ON "audit_call"("agent_id", "step");
 
 -- CreateIndex

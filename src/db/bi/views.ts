@@ -129,6 +129,7 @@ const DECISION: View = {
       "extract(epoch FROM d.decided_at - p.requested_at)::float8 * 1000",
       "Time from the request to the decision in ms.",
     ],
+    ["erased_at", "p.erased_at", "Time at which its note and input were erased."],
   ],
 };
 

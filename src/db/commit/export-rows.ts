@@ -1,7 +1,7 @@
 import type { Prisma } from "../generated/client.ts";
 import type { Row } from "./row.ts";
 
-export const EXPORT_SUBJECTS = ["TOOL_CALLS", "APPROVALS", "EVENTS"] as const;
+export const EXPORT_SUBJECTS = ["TOOL_CALLS", "APPROVALS", "DECISIONS", "MESSAGES", "STEPS", "TURNS", "EVENTS"] as const;
 export type ExportSubject = (typeof EXPORT_SUBJECTS)[number];
 
 export const EXPORT_FORMATS = ["CSV", "NDJSON"] as const;

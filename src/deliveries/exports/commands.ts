@@ -18,7 +18,7 @@ import { accepted, refused, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../lib/time.ts";
 import { MOST_OF_ACTOR, MOST_RUNNING, removalTime, storedFilter, type Export, type ExportFilter } from "./export.ts";
 import { findExport } from "./stored.ts";
-import { foreignConditions } from "./subjects.ts";
+import { foreignConditions, mayHaveTexts } from "./subjects.ts";
 
 /** `since` and `asOf` are positions of the log, which cursors named. `asOf` is `head`, the end of the log, if it is null. */
 export type CreateExport = Pick<Export, "what" | "format" | "hasTexts" | "since"> & {
@@ -110,6 +110,8 @@ const TOO_MANY: CommandRefusal = {
 function problemOf(actor: Actor, { what, hasTexts, since, asOf, filter }: Asked): CommandRefusal | null {
   const missing = hasTexts ? missingAbility(actor, "EXPORT_TEXTS") : null;
   if (missing !== null) return { ...missing, field: ["withTexts"] };
+  if (hasTexts && !mayHaveTexts(what))
+    return { code: "INVALID", field: ["withTexts"], message: `an export of ${what} has no texts: leave it out` };
   if (since !== null && since > asOf)
     return { code: "INVALID", field: ["since"], message: "must not lie after `asOf`: an export continues forwards" };
   const [foreign] = foreignConditions(what, { visible: null, ...filter });

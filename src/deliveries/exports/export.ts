@@ -16,9 +16,13 @@ export const KEPT_DAYS = 7;
 /** The rows that an export has. `visible`: only those of agents that these actors created; null for all of the tenant. */
 export type ExportFilter = Omit<AuditFilter, "tenant" | "haveRun">;
 
-/** The place after which the next part begins: a row's time and id, or a position of the log for an export `since` another. */
+/**
+ * The place after which the next part begins: a row's time and id, or a position of the log for an export `since` another.
+ * `after` is the last row of that position, if it may have more.
+ */
 export type Place =
-  { readonly kind: "KEY"; readonly at: string; readonly id: string } | { readonly kind: "POSITION"; readonly position: number };
+  | { readonly kind: "KEY"; readonly at: string; readonly id: string }
+  | { readonly kind: "POSITION"; readonly position: number; readonly after: string | null };
 
 /** An export whose file is being made. */
 export type Export = {
@@ -42,7 +46,7 @@ export function removalTime(endedAt: Date): Date {
 
 export function storedFilter({ from, to, ...rest }: ExportFilter): JsonObject {
   const { visible, agentIds, templateIds, tools, states, errorTypes, verdicts, rules, places, createdBy, decidedBy } = rest;
-  const { exitCodes, hosts } = rest;
+  const { exitCodes, hosts, models } = rest;
   const lists = {
     visible,
     agentIds,
@@ -56,6 +60,7 @@ export function storedFilter({ from, to, ...rest }: ExportFilter): JsonObject {
     createdBy,
     decidedBy,
     hosts,
+    models,
     exitCodes,
   };
   return {
@@ -72,7 +77,8 @@ export function readFilter(stored: JsonObject): ExportFilter {
   return {
     exitCodes: null,
     hosts: null,
-    ...(stored as unknown as Omit<ExportFilter, "exitCodes" | "hosts">),
+    models: null,
+    ...(stored as unknown as Omit<ExportFilter, "exitCodes" | "hosts" | "models">),
     from: time(stored["from"]),
     to: time(stored["to"]),
   };

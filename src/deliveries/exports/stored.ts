@@ -14,7 +14,7 @@ type Row = Omit<Export, "filter" | "createdBy" | "place"> & {
 };
 
 /** A short form, whose text is compared. */
-type StoredPlace = readonly ["KEY", string, string] | readonly ["POSITION", number];
+type StoredPlace = readonly ["KEY", string, string] | readonly ["POSITION", number, after?: string];
 
 const FIND: Statement<Row, [id: string]> = {
   name: "find_export",
@@ -72,12 +72,17 @@ export async function keepPart(sql: Sql, of: Export, part: Part, leaseMs: number
 }
 
 function placeText(place: Place): string {
-  const stored: StoredPlace = place.kind === "KEY" ? ["KEY", place.at, place.id] : ["POSITION", place.position];
-  return JSON.stringify(stored);
+  return JSON.stringify(storedPlace(place));
+}
+
+function storedPlace(place: Place): StoredPlace {
+  if (place.kind === "KEY") return ["KEY", place.at, place.id];
+  return place.after === null ? ["POSITION", place.position] : ["POSITION", place.position, place.after];
 }
 
 function readPlace(stored: StoredPlace): Place {
-  return stored[0] === "KEY" ? { kind: "KEY", at: stored[1], id: stored[2] } : { kind: "POSITION", position: stored[1] };
+  if (stored[0] === "KEY") return { kind: "KEY", at: stored[1], id: stored[2] };
+  return { kind: "POSITION", position: stored[1], after: stored[2] ?? null };
 }
 
 const REMOVE: Statement<object, [id: string]> = {

@@ -1,8 +1,12 @@
-import { allowRules } from "../../resolvers/allow-rule.ts";
+import { allowRules, matchesOfAllowRule } from "../../resolvers/allow-rule.ts";
 import { isHostRule } from "../../agent/policy/hosts/host-rule.ts";
 import { globalId } from "../../lib/global-id.ts";
+import { RuleMatches } from "../groups/rule-yields.ts";
 import { ActorRef } from "../actor.ts";
 import { builder, connectionOf, nodesSelection } from "../builder.ts";
+
+/** The price of comparing recorded calls with a rule. The rules of one template share the read of the calls. */
+const MATCHES_PRICE = 100;
 
 export const AllowRule = builder.prismaNode("AllowRule", {
   id: { field: "id", description: "Relay id of the rule." },
@@ -53,6 +57,19 @@ export const AllowRule = builder.prismaNode("AllowRule", {
       type: "DateTime",
       nullable: true,
       description: "Start of the last call that `useCount` counts. Null if there is none.",
+    }),
+    matches: t.field({
+      type: RuleMatches,
+      nullable: true,
+      complexity: MATCHES_PRICE,
+      description:
+        "Recorded calls of the template's agents that the rule matches, whatever decided them. `against` counts those that a person denied: a rule that was never used may still let them through. Null for rules about hosts, and if no tool of the rule is configured.",
+      args: {
+        from: t.arg({ type: "DateTime", description: "Calls requested at or after this moment." }),
+        to: t.arg({ type: "DateTime", description: "Calls requested before this moment." }),
+      },
+      select: { id: true, rule: true, templateId: true },
+      resolve: (rule, range, context) => matchesOfAllowRule(context, rule, range),
     }),
     revokedAt: t.field({
       type: "DateTime",

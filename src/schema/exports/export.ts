@@ -20,6 +20,10 @@ export const ExportSubject = builder.enumType("ExportSubject", {
   values: described<Subject>({
     TOOL_CALLS: "Tool calls in a final state, without copies that forks have: `bi.tool_call`.",
     APPROVALS: "Approvals that are closed: `bi.approval`.",
+    DECISIONS: "Decisions of people on approvals, each from the time of the decision: `bi.decision`.",
+    MESSAGES: "Messages of turns that have ended, and withdrawn ones, without copies that forks have: `bi.message`.",
+    STEPS: "Steps of turns that have ended, without copies that forks have: `bi.step`.",
+    TURNS: "Turns that have a step and have ended: `bi.turn`.",
     EVENTS: "Events of the log: `bi.event`.",
   }),
 });
@@ -59,7 +63,7 @@ export const Export = builder.prismaNode("Export", {
       resolve: ({ format }) => format as Format,
     }),
     withTexts: t.boolean({
-      description: "True if it has inputs, results and payloads.",
+      description: "True if it has inputs, results, contents of messages, notes and payloads.",
       select: { hasTexts: true },
       resolve: ({ hasTexts }) => hasTexts,
     }),
@@ -152,12 +156,13 @@ const CreateExportInput = builder.inputType("CreateExportInput", {
     what: t.field({ type: ExportSubject, required: true, description: "Rows of the file." }),
     format: t.field({ type: ExportFormat, required: true, description: "Form of the file." }),
     withTexts: t.boolean({
-      description: "True for inputs, results and payloads, too (EXPORT_TEXTS). False if omitted.",
+      description:
+        "True for inputs, results, contents of messages, notes and payloads, too (EXPORT_TEXTS). Steps and turns have no texts. False if omitted.",
     }),
     filter: t.field({
       type: ToolCallFilter,
       description:
-        "Rows of the file; all that the viewer may read if omitted. Of approvals, `created` is the time of the request, of events their time. Approvals and events have only conditions that make sense for them.",
+        "Rows of the file; all that the viewer may read if omitted. Each kind of rows has only conditions that make sense for it. `created` is the time of the request of an approval, or of the start of a step or turn. Of other rows it is their own time.",
     }),
     since: t.field({
       type: "Cursor",

@@ -11,7 +11,7 @@ const USUAL_RULES = 50;
 /** The price of comparing recorded calls with rules. */
 const MATCHES_PRICE = 10;
 
-const RuleMatches = builder.objectRef<NonNullable<Yield["matches"]>>("RuleMatches").implement({
+export const RuleMatches = builder.objectRef<NonNullable<Yield["matches"]>>("RuleMatches").implement({
   description: `Recorded calls that a rule matches, whatever decided them. Covers the newest ${MATCHED_CALLS.toLocaleString("en")} evaluated calls of the range, or fewer if their values exceed 16 MB.`,
   fields: (t) => ({
     examined: t.exposeInt("examined", { description: "Number of calls examined." }),
@@ -50,7 +50,7 @@ builder.queryField("ruleYields", (t) =>
     nullable: true,
     complexity: { field: 500 + USUAL_RULES, multiplier: USUAL_RULES },
     description:
-      "Yield of each permission rule of a template, in the order deny, allow, ask, at most 300. Stored rules have theirs in `AllowRule`. Null if the template is not configured or the viewer does not read the tenant.",
+      "Yield of each permission rule of a template, in the order deny, allow, ask, at most 300. Stored rules have theirs in `AllowRule`: `useCount` and `matches`. Null if the template is not configured or the viewer does not read the tenant.",
     args: {
       templateId: t.arg.id({ required: true, description: "`templateId` of the template." }),
       from: t.arg({ type: "DateTime", description: "Calls requested at or after this moment." }),

@@ -2,11 +2,13 @@ import { describe, expect, it } from "vitest";
 import { storedRules } from "../../../src/agent/policy/stored-rules.ts";
 import {
   AllowAlwaysDocument,
+  AllowRuleMatchesDocument,
   AllowRulesDocument,
   PollTimelineDocument,
   RevokeAllowRuleDocument,
   ToolCallsDocument,
 } from "../../generated/documents.ts";
+import { foldAll } from "../../support/audit.ts";
 import type { TestClient } from "../../support/client.ts";
 import { movableClock } from "../../support/clock.ts";
 import { ask, office } from "../../support/office.ts";
@@ -62,6 +64,19 @@ describe("an allow rule with an end", () => {
     const input = { allowRuleId: allowRule?.id ?? "" };
     expect((await as("paul").get(RevokeAllowRuleDocument, { input })).revokeAllowRule.userErrors).toEqual([]);
     expect(await changesOf(as("vera"))).toHaveLength(2);
+  });
+
+  it("has the recorded calls that it matches, also those that a person denied before it was stored", async () => {
+    const { app, as, agent, approvalId, allow } = await asked();
+    await allow();
+    await as("paul").decide({ approvalId, decision: "DENY" });
+    await as("anna").until(agent, "DONE");
+    await as("anna").turn(agent, "write docs/b.txt");
+    await foldAll(app.database.sql);
+    const matches = async (range: { from?: string; to?: string }) =>
+      (await as("paul").get(AllowRuleMatchesDocument, range)).allowRules.nodes.map((rule) => rule.matches);
+    expect(await matches({})).toEqual([{ examined: 2, isPartial: false, matched: 2, against: 1 }]);
+    expect(await matches({ to: "2020-01-01T00:00:00Z" })).toMatchObject([{ examined: 0, matched: 0 }]);
   });
 
   it("gives way to the same rule with a later end, and stays beside one with an earlier end", async () => {

@@ -13,7 +13,7 @@ import "./charts.css";
 
 /** Filters of the view that the groups of each kind do not know. */
 const UNKNOWN = {
-  calls: ["model"],
+  calls: [],
   steps: ["tool", "verdict", "error", "place", "person"],
   approvals: ["model", "verdict", "error", "place"],
 } as const satisfies Readonly<Record<string, readonly AuditFilter[]>>;

@@ -7,7 +7,7 @@ import { CreateExportDocument, type ExportFormat } from "../../generated/documen
 import { change, refusalText } from "../../session/ask.ts";
 import { useMay } from "../../session/viewer.tsx";
 import { AuditFilterBar } from "../filter-bar.tsx";
-import { EXPORT_SUBJECTS, exportFilter, exportSubject, type AuditSearch } from "../filters.ts";
+import { EXPORT_SUBJECTS, exportFilter, exportSubject, haveTexts, type AuditSearch } from "../filters.ts";
 import { useSubjectWords } from "../words.tsx";
 import "./exports.css";
 
@@ -34,7 +34,7 @@ export function NewExport({
   const lost = useRef({ body: "", key: "" });
   const what = exportSubject(search);
   const send = async (): Promise<void> => {
-    const input = { what, format, withTexts, filter: exportFilter(search) };
+    const input = { what, format, withTexts: withTexts && haveTexts(what), filter: exportFilter(search) };
     const body = JSON.stringify(input);
     const idempotencyKey = lost.current.body === body ? lost.current.key : crypto.randomUUID();
     lost.current = { body, key: idempotencyKey };
@@ -70,18 +70,22 @@ export function NewExport({
             ))}
           </select>
         </label>
-        <label className="check">
-          <input
-            type="checkbox"
-            checked={withTexts}
-            disabled={!mayHaveTexts.isAllowed}
-            aria-describedby={mayHaveTexts.isAllowed ? undefined : id}
-            onChange={({ target }) => setWithTexts(target.checked)}
-          />
-          <Trans>With inputs, results and payloads</Trans>
-        </label>
+        {!haveTexts(what) ? null : (
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={withTexts}
+              disabled={!mayHaveTexts.isAllowed}
+              aria-describedby={mayHaveTexts.isAllowed ? undefined : id}
+              onChange={({ target }) => setWithTexts(target.checked)}
+            />
+            <Trans>With texts: inputs, results, messages, notes, payloads</Trans>
+          </label>
+        )}
       </div>
-      <WhyDisabled of={[{ id, words: mayHaveTexts.isAllowed ? null : <ServerWords text={mayHaveTexts.reason ?? ""} /> }]} />
+      {!haveTexts(what) ? null : (
+        <WhyDisabled of={[{ id, words: mayHaveTexts.isAllowed ? null : <ServerWords text={mayHaveTexts.reason ?? ""} /> }]} />
+      )}
       <AuditFilterBar search={search} view="exports" set={set} />
       {problem === null ? null : (
         <p role="alert" className="alert">

@@ -1,18 +1,6 @@
 import type { ToolCallState } from "../../../db/generated/enums.ts";
 import { plannedForValues, type Sql } from "../../../db/sql.ts";
-import {
-  conditions,
-  Parameters,
-  type AuditFilter,
-  COLUMNS,
-  COUNTED,
-  CURRENT,
-  FOLD,
-  FRESH,
-  listedAlone,
-  MOVED,
-  OPEN,
-} from "./rows.ts";
+import { conditions, Parameters, type AuditFilter, COLUMNS, COUNTED, listedAlone, OF_AUDIT, OPEN } from "./rows.ts";
 
 /** Calls of one tool in one state: their number, how many have a known duration, and the sum of durations in ms. */
 export type AuditCount = {
@@ -33,7 +21,7 @@ const SUMS =
  * counters of ended calls. Parts of an hour, and filters that the counters do not distinguish, come from the audit's
  * rows. Open calls, and those that ended since the last fold, come from the calls.
  */
-export async function auditCounts(reads: Sql, filter: AuditFilter): Promise<readonly AuditCount[] | null> {
+export async function auditCounts(reads: Sql, filter: AuditFilter, behind = OF_AUDIT): Promise<readonly AuditCount[] | null> {
   const parameters = new Parameters(filter.tenant);
   const where = conditions(filter, parameters);
   const counters = countersOf(filter, parameters);
@@ -42,9 +30,9 @@ export async function auditCounts(reads: Sql, filter: AuditFilter): Promise<read
       ? ""
       : ` UNION ALL SELECT name, state, calls, executed, timed, sum_ms, most_ms FROM audit_count WHERE ${counters}`;
   const rows = uncounted(filter, parameters).map(
-    (part) => ` UNION ALL SELECT ${COLUMNS} FROM audit_call WHERE ${where} AND ${CURRENT} AND ${part}`,
+    (part) => ` UNION ALL SELECT ${COLUMNS} FROM audit_call WHERE ${where} AND ${behind.current} AND ${part}`,
   );
-  const text = `WITH fold AS MATERIALIZED (${FOLD}), moved AS MATERIALIZED (${MOVED}), fresh (${COLUMNS}) AS MATERIALIZED (${FRESH}), rest AS (
+  const text = `WITH ${behind.tables.join(", ")}, rest AS (
       SELECT * FROM fresh WHERE ${where}${rows.join("")}
     ), pieces AS (
       SELECT name, state, ${COUNTED} FROM rest GROUP BY 1, 2${counted}
@@ -63,7 +51,7 @@ export async function auditCounts(reads: Sql, filter: AuditFilter): Promise<read
  * The number of calls of the filter, counted up to `most`; null if the audit is incomplete. It comes from the counters
  * if they distinguish the filter's calls, otherwise from the rows. Calls of deleted agents do not count. Only as many of each are read as `most` requires.
  */
-export async function auditTotal(reads: Sql, filter: AuditFilter, most: number): Promise<number | null> {
+export async function auditTotal(reads: Sql, filter: AuditFilter, most: number, behind = OF_AUDIT): Promise<number | null> {
   const parameters = new Parameters(filter.tenant);
   const where = conditions(filter, parameters);
   const listed = await listedAlone(reads, filter.tenant, "audit_call.agent_id");
@@ -73,9 +61,9 @@ export async function auditTotal(reads: Sql, filter: AuditFilter, most: number):
   // Each counter stands for at least one call.
   const counted = counters === null ? "" : ` UNION ALL (SELECT calls FROM audit_count WHERE ${counters} LIMIT ${bound})`;
   const rows = (counters === null ? ["true"] : uncounted(filter, parameters)).map(
-    (part) => `UNION ALL (SELECT 1 FROM audit_call WHERE ${where} AND ${CURRENT} AND ${part}${listed} LIMIT ${bound})`,
+    (part) => `UNION ALL (SELECT 1 FROM audit_call WHERE ${where} AND ${behind.current} AND ${part}${listed} LIMIT ${bound})`,
   );
-  const text = `WITH fold AS MATERIALIZED (${FOLD}), moved AS MATERIALIZED (${MOVED}), fresh (${COLUMNS}) AS MATERIALIZED (${FRESH}), found AS (
+  const text = `WITH ${behind.tables.join(", ")}, found AS (
       SELECT 1 AS calls FROM fresh WHERE ${where}
       ${rows.join(" ")}${counted}
     )
@@ -95,7 +83,7 @@ const LAST = new Date("9999-12-31T23:45:00Z");
 function isCounted(filter: AuditFilter, { column }: Grain): boolean {
   const { visible, agentIds, templateIds, errorTypes, verdicts, rules, places, createdBy, decidedBy, minDurationMs, haveRun } =
     filter;
-  const { exitCodes, hosts } = filter;
+  const { exitCodes, hosts, models } = filter;
   const ofQuarters = column === "quarter" ? [] : [templateIds, verdicts];
   const others = [
     visible,
@@ -108,6 +96,7 @@ function isCounted(filter: AuditFilter, { column }: Grain): boolean {
     minDurationMs,
     exitCodes,
     hosts,
+    models,
     ...ofQuarters,
   ];
   return !haveRun && others.every((condition) => condition === null);

@@ -1,5 +1,5 @@
 import { plannedForValues, type Sql } from "../../../db/sql.ts";
-import { conditions, Parameters, type AuditFilter, COLUMNS, CURRENT, FOLD, FRESH, listedAlone, MOVED } from "./rows.ts";
+import { conditions, listedAlone, OF_AUDIT, Parameters, type AuditFilter } from "./rows.ts";
 
 /** An order of calls: by a column, then by id in the same direction. Calls without a duration come last. */
 export type AuditOrder = { readonly column: "created_at" | "duration_ms"; readonly direction: "asc" | "desc" };
@@ -19,7 +19,12 @@ export type AuditPart = {
  * The keys of a page's calls, in list order, or reversed if read backwards; null if the audit is incomplete. Calls that
  * the audit lacks are added in the same snapshot.
  */
-export async function auditPage(reads: Sql, filter: AuditFilter, part: AuditPart): Promise<readonly AuditKey[] | null> {
+export async function auditPage(
+  reads: Sql,
+  filter: AuditFilter,
+  part: AuditPart,
+  behind = OF_AUDIT,
+): Promise<readonly AuditKey[] | null> {
   const listed = await listedAlone(reads, filter.tenant, "audit_call.agent_id");
   const parameters = new Parameters(filter.tenant);
   const { column } = part.order;
@@ -37,13 +42,13 @@ export async function auditPage(reads: Sql, filter: AuditFilter, part: AuditPart
     const isFilled = index === 0 ? "" : ` AND (SELECT count(*) FROM list0) < ${most}`;
     const pieces = kinds.map(
       (kind) =>
-        `(SELECT id, ${column} FROM audit_call WHERE ${kind} AND ${list} AND ${CURRENT}${listed}${isFilled} ${order} LIMIT ${most})`,
+        `(SELECT id, ${column} FROM audit_call WHERE ${kind} AND ${list} AND ${behind.current}${listed}${isFilled} ${order} LIMIT ${most})`,
     );
     return `list${index} AS MATERIALIZED (${pieces.join(" UNION ALL ")})`;
   });
   const all = lists.map((_list, index) => `SELECT * FROM list${index}`);
   const moved = `SELECT id, ${column} FROM fresh WHERE ${where} AND (${lists.map((list) => `(${list})`).join(" OR ")})`;
-  const text = `WITH fold AS MATERIALIZED (${FOLD}), moved AS MATERIALIZED (${MOVED}), fresh (${COLUMNS}) AS MATERIALIZED (${FRESH}), ${found.join(", ")}
+  const text = `WITH ${[...behind.tables, ...found].join(", ")}
     SELECT p.id, p.${column} AS "by" FROM fold LEFT JOIN LATERAL (
       SELECT * FROM (${[...all, moved].join(" UNION ALL ")}) u ORDER BY ${column} ${sort} ${nulls}, id ${sort} LIMIT ${most}
     ) p ON true ORDER BY p.${column} ${sort} ${nulls}, p.id ${sort}`;

@@ -78,6 +78,32 @@ export const BEHIND = [
 /** The condition that a row of `audit_call` is up to date: an open call may have changed if its agent has moved. */
 export const CURRENT = `NOT (${OPEN} AND agent_id IN (SELECT agent_id FROM moved))`;
 
+/** The tables of readers, and the condition that a row of `audit_call` counts. `fold` has no row if the readers must look elsewhere. */
+export type Behind = { readonly tables: readonly string[]; readonly current: string };
+
+/** Rows of the audit, with the difference to the log. */
+export const OF_AUDIT: Behind = { tables: BEHIND, current: CURRENT };
+
+/** All calls as they are, while the audit is incomplete. */
+const OF_CALLS: Behind = {
+  tables: [
+    "fold AS (SELECT 0 AS position)",
+    `fresh (${COLUMNS}) AS MATERIALIZED (${ROWS_OF(`(SELECT ${OF_CALL} FROM tool_call t WHERE t.tenant = $1 AND EXISTS (SELECT FROM agent a WHERE a.id = t.agent_id AND a.tenant = $1))`)})`,
+  ],
+  current: "false",
+};
+
+/**
+ * An answer from the audit, or from all calls while it is incomplete. Null if the columns of calls have what the filter asks
+ * for, so that the caller may read them. The model of a call is that of its step.
+ */
+export async function fromRows<Answer>(
+  { models }: Pick<AuditFilter, "models">,
+  read: (behind: Behind) => Promise<Answer | null>,
+): Promise<Answer | null> {
+  return (await read(OF_AUDIT)) ?? (models === null ? null : read(OF_CALLS));
+}
+
 const READ_HAS_DELETED: Statement<{ hasDeleted: boolean }, [tenant: string]> = {
   name: "has_deleted_agents",
   text: `SELECT EXISTS (SELECT FROM deleted_agent WHERE tenant = $1) AS "hasDeleted"`,
@@ -117,6 +143,7 @@ export type AuditFilter = {
   readonly haveRun: boolean;
   readonly exitCodes: readonly number[] | null;
   readonly hosts: readonly string[] | null;
+  readonly models: readonly string[] | null;
 };
 
 function md5(text: string): string {
@@ -162,6 +189,7 @@ export function conditions(filter: AuditFilter, parameters: Parameters): string 
     ...(filter.minDurationMs === null ? [] : [`duration_ms >= ${parameters.add(filter.minDurationMs)}::float8`]),
     ...(filter.haveRun ? ["has_run", "duration_ms IS NOT NULL"] : []),
     ...among("exit_code", filter.exitCodes, "int"),
+    ...among("model", filter.models),
     ...(filter.hosts === null ? [] : [`hosts && ${parameters.add(filter.hosts)}::text[]`]),
   ].join(" AND ");
 }

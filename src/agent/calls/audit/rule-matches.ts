@@ -27,6 +27,39 @@ const MATCHED_BYTES = 16 * 1024 * 1024;
 const BATCH = 500;
 const TURN_MS = 10;
 
+/** The answer about one rule. */
+export type ExaminedRule = RuleMatches & { readonly examined: number; readonly isPartial: boolean };
+
+/** A stored rule, and the range of the calls to compare with. */
+export type StoredRuleAsked = {
+  readonly rule: Rule;
+  readonly templateId: string;
+  readonly from: Date | null;
+  readonly to: Date | null;
+};
+
+/** Calls that stored allow rules match. The rules of a template are compared in one read. `inTurn` runs one read at a time. */
+export async function matchesOfStoredRules(
+  reads: Sql,
+  tenant: string,
+  asked: readonly StoredRuleAsked[],
+  inTurn: <Result>(read: () => Promise<Result>) => Promise<Result>,
+): Promise<readonly ExaminedRule[]> {
+  const rangeOf = ({ templateId, from, to }: StoredRuleAsked): string => JSON.stringify([templateId, from, to]);
+  const found = new Map<string, MatchesOfRules>();
+  for (const [range, [first, ...more]] of Map.groupBy(asked, rangeOf)) {
+    if (first === undefined) continue;
+    const { templateId, from, to } = first;
+    const allow = [first, ...more].map(({ rule }) => rule);
+    const read = () => matchesOfRules(reads, { tenant, templateId, from, to }, { deny: [], allow, ask: [] });
+    found.set(range, await inTurn(read));
+  }
+  return asked.map((each) => {
+    const { ofRule, examined = 0, isPartial = false } = found.get(rangeOf(each)) ?? { ofRule: new Map<string, RuleMatches>() };
+    return { ...(ofRule.get(each.rule.place) ?? { matched: 0, against: 0 }), examined, isPartial };
+  });
+}
+
 type Range = { readonly tenant: string; readonly templateId: string; readonly from: Date | null; readonly to: Date | null };
 
 type Row = {

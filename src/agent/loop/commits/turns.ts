@@ -40,7 +40,7 @@ import { stepAbortedIfOpen, type Aborted } from "./steps.ts";
  */
 export function turnStarted(view: AgentView, template: TurnVersion | null, at: Date): Commit {
   const turn = view.turn + 1;
-  const messages = lateNote(view, at);
+  const messages = lateNote({ ...view, turn }, at);
   const joins = joinWaiting(view, turn, view.transcriptLength + messages.length);
   const retried = view.retryTurn === null ? [] : view.turnMessageIds;
   const { patch, events, after } = move(view, { state: "WORKING" });

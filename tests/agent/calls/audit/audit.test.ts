@@ -70,6 +70,7 @@ const ALL: AuditFilter = {
   haveRun: false,
   exitCodes: null,
   hosts: null,
+  models: null,
 };
 // The last moment of a call is five hours after the first.
 const HALVES = Array.from({ length: 12 }, (_, index) => BEGIN + (index * HOUR) / 2);
@@ -90,6 +91,7 @@ const FILTERS: readonly AuditFilter[] = [
   { ...ALL, haveRun: true },
   { ...ALL, visible: [] },
   { ...ALL, exitCodes: [0, 2] },
+  { ...ALL, models: ["m-0"] },
   { ...ALL, hosts: ["a.example"], from: at(HOUR) },
 ];
 
@@ -111,9 +113,10 @@ type Row = {
   readonly deciders: readonly string[];
   readonly exit_code: number | null;
   readonly hosts: readonly string[];
+  readonly model: string | null;
 };
 
-const ROWS = `SELECT t.id, t.agent_id, t.name, t.state, t.verdict, t.explanation ->> 'decidedBy' AS rule, t.explanation ->> 'place' AS place, t.error ->> 'type' AS error, t.started_at IS NOT NULL AS has_run, t.duration_ms, t.created_at, a.template_id, a.created_by, t.exit_code, ARRAY(SELECT jsonb_array_elements_text(t.hosts)) AS hosts,
+const ROWS = `SELECT t.id, t.agent_id, t.name, t.state, t.verdict, t.explanation ->> 'decidedBy' AS rule, t.explanation ->> 'place' AS place, t.error ->> 'type' AS error, t.started_at IS NOT NULL AS has_run, t.duration_ms, t.created_at, a.template_id, a.created_by, t.exit_code, ARRAY(SELECT jsonb_array_elements_text(t.hosts)) AS hosts, (SELECT s.model FROM step s WHERE s.agent_id = t.agent_id AND s.step = t.step) AS model,
     ARRAY(SELECT d.actor_id FROM approval p JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.id) AS deciders
   FROM tool_call t JOIN agent a ON a.id = t.agent_id WHERE t.tenant = 'one' AND t.copied_from IS NULL`;
 
@@ -141,6 +144,7 @@ class Office {
         this.#steps += 1;
         await this.#commit(
           agent,
+          `INSERT INTO step (agent_id, step, tenant, turn, state, model, started_at) VALUES ('${agent}', ${this.#steps}, 'one', 1, 'COMPLETED', 'm-${this.#steps % 2}', now())`,
           `INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, name, state, attempt, is_error, stages, audit_trail, created_at, updated_at)
             SELECT gen_random_uuid(), 'one', '${agent}', 1, ${this.#steps}, n, 'p', '${NAMES[action.name] ?? ""}', 'PENDING', 0, false, '[]', '[]', '${at(action.at).toISOString()}', now() FROM generate_series(1, ${action.calls}) n`,
         );
@@ -253,6 +257,7 @@ function isAsked(filter: AuditFilter, row: Row): boolean {
     (filter.minDurationMs === null || (row.duration_ms ?? -1) >= filter.minDurationMs) &&
     (filter.exitCodes === null || (row.exit_code !== null && filter.exitCodes.includes(row.exit_code))) &&
     (filter.hosts === null || filter.hosts.some((host) => row.hosts.includes(host))) &&
+    among(filter.models, row.model) &&
     (!filter.haveRun || (row.has_run && row.duration_ms !== null))
   );
 }

@@ -79,6 +79,7 @@ const ALL: AuditFilter = {
   haveRun: false,
   exitCodes: null,
   hosts: null,
+  models: null,
 };
 
 /** Calls of a tool that belong together in time, in one line. */
