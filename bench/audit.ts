@@ -89,8 +89,8 @@ async function groups(url: string, port: number): Promise<Figure[]> {
         alone.push(performance.now() - started);
         counted = rows.reduce((sum, { calls }) => sum + calls, 0);
       }
-      const { data } = await answer<{ toolCallGroups: { total: { calls: number } } }>(port, query, ADMIN);
-      if (data?.toolCallGroups.total.calls !== counted) throw new Error(`the statement counts ${counted} calls: ${query}`);
+      const { data } = await answer(port, query, ADMIN);
+      if (data?.toolCallGroups?.total.calls !== counted) throw new Error(`the statement counts ${counted} calls: ${query}`);
       const [value, baseline] = [median(asked.slice(1)), median(alone.slice(1))];
       console.error(`audit groups: ${value.toFixed(1)} ms, ${(value / baseline).toFixed(2)} of one statement, by ${query}`);
       figures.push({ name: "audit groups", value, unit: "ms", baseline, ratio: value / baseline });
@@ -114,13 +114,16 @@ async function time(port: number, query: string, token: string, rounds: number):
   return median(times.slice(1));
 }
 
-async function answer<Data>(port: number, query: string, token: string): Promise<{ readonly data?: Data }> {
+/** The number of calls in the total, where the operation selects it. */
+type Answered = { readonly data?: { readonly toolCallGroups?: { readonly total: { readonly calls: number } } } };
+
+async function answer(port: number, query: string, token: string): Promise<Answered> {
   const response = await fetch(`http://127.0.0.1:${port}/graphql`, {
     method: "POST",
     headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
     body: JSON.stringify({ query }),
   });
-  const answered = (await response.json()) as { readonly data?: Data; readonly errors?: unknown };
+  const answered = (await response.json()) as Answered & { readonly errors?: unknown };
   if (answered.errors !== undefined) throw new Error(JSON.stringify(answered.errors));
   return answered;
 }

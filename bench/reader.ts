@@ -21,7 +21,7 @@ const FILL = `INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, 
 const SCAN = `SELECT name, date_trunc('day', created_at, 'Asia/Kathmandu') AS day, count(*), percentile_cont(0.95) WITHIN GROUP (ORDER BY duration_ms)
   FROM bi.tool_call GROUP BY 1, 2 ORDER BY 1, 2`;
 
-/** The 99th percentile of a durable append of one event in ms, beside an analyst who scans all calls without end, against it alone. */
+/** The 99th percentile of a durable append in ms, while a reader scans all calls without end, against it alone. */
 export async function appendBesideReader(url: string): Promise<Figure> {
   const database = await openDatabase({ kind: "postgres", url, connections: 1 });
   const log = new EventLog(database.commits);
@@ -50,12 +50,12 @@ export async function appendBesideReader(url: string): Promise<Figure> {
     let scans = 0;
     for (let round = -1; round < ROUNDS; round += 1) {
       const before = await p99(write);
-      let isOver = false;
+      const ending = new AbortController();
       const scanning = (async () => {
-        for (; !isOver; scans += 1) await reader.query(SCAN);
+        for (; !ending.signal.aborted; scans += 1) await reader.query(SCAN);
       })();
       const during = await p99(write);
-      isOver = true;
+      ending.abort();
       await scanning;
       if (round < 0) continue;
       alone.push(before);

@@ -43,7 +43,7 @@ const READ: Statement<Tree, [agentId: string]> = {
 /** The tries of a commit that found the tree otherwise, or the audit behind. */
 const TRIES = 10;
 const AGAIN_MS = 100;
-/** The longest that a server may take to let go an agent that has nothing to do, in ms: one that died keeps its lease. */
+/** The longest that a server may take to let an idle agent go, in ms: one that died keeps its lease. */
 const LEAVING_MS = 10_000;
 /** The chunks by which the audit is brought to the end of the log between two tries. */
 const CHUNKS = 50;
@@ -99,7 +99,7 @@ export async function deleteAgent(
   });
 }
 
-/** True if nothing stands against the deletion but a server that has not let an agent go yet. */
+/** True if only a server that has not let an agent go yet stands against the deletion. */
 function onlyLeaves(tree: Tree): boolean {
   return tree.leaving > 0 && problemOf({ ...tree, working: tree.working - tree.leaving }) === null;
 }

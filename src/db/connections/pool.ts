@@ -66,7 +66,7 @@ const WRITERS: Settings = {
 };
 /**
  * One reader uses one process of the database. Groups are hashed in up to 32 MB: sorting all counters takes twice the time.
- * A list of the pages that an index found has up to 16 MB: one that is cut off makes PostgreSQL examine ten times the rows.
+ * The list of rows that an index found has up to 16 MB. One of 4 MB named pages alone, with ten times the rows.
  */
 const READERS: Settings = {
   ...EVERY_CONNECTION,

@@ -329,8 +329,17 @@ describe.each([
   });
 
   it.for([
-    ...["FAILED", "FAILURE_RATE", "DENIED", "ASKED", "EXECUTED", "LAST_AT"],
-    ...["DURATION_MEAN", "DURATION_P50", "DURATION_P99", "WAITED_MEAN", "WAITED_P95"],
+    "FAILED",
+    "FAILURE_RATE",
+    "DENIED",
+    "ASKED",
+    "EXECUTED",
+    "LAST_AT",
+    "DURATION_MEAN",
+    "DURATION_P50",
+    "DURATION_P99",
+    "WAITED_MEAN",
+    "WAITED_P95",
   ])("are sorted by %s also if the answer has only the calls", async (measure) => {
     const { vera } = await audited(CALLS, { isFolded });
     const query = `{ toolCallGroups(by: [TOOL], orderBy: { measure: ${measure}, direction: DESC }) { groups { tool figures { calls } } } }`;

@@ -38,7 +38,7 @@ export const NO_CALLS: CallFigures = {
 /** The times that one answer needs. Percentiles of rows sort all times; sums of counters take half of a query. */
 export type CallTimes = { readonly [Of in "duration" | "waited"]: "NONE" | "MEAN" | "PERCENTILES" };
 
-/** The figures beside the number of calls and the times. */
+/** The figures that are neither the number of calls nor times. */
 export const CALL_COUNTS = ["ended", "failed", "denied", "asked", "executed", "lastAt"] as const;
 export type CallCount = (typeof CALL_COUNTS)[number];
 
