@@ -61,9 +61,9 @@ export async function appendBesideReader(url: string): Promise<Figure> {
       alone.push(before);
       beside.push(during);
     }
-    console.error(`append beside a reader: ${scans} scans of ${CALLS} calls`);
+    console.error(`append during scans: ${scans} scans of ${CALLS} calls`);
     const [value, baseline] = [median(beside), median(alone)];
-    return { name: "append beside a reader", value, unit: "ms", baseline, ratio: value / baseline };
+    return { name: "append during scans", value, unit: "ms", baseline, ratio: value / baseline };
   } finally {
     await reader.end();
     await revokeReader(connection, role);

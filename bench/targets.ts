@@ -11,7 +11,7 @@ export const TARGETS: readonly Target[] = [
   { name: "append, batches of 10", of: "ratio", least: 0.75 },
   { name: "append, batches of 100", of: "ratio", least: 0.83 },
   { name: "append beside a snapshot", of: "ratio", least: 0.9 },
-  { name: "append beside a reader", of: "ratio", most: 2 },
+  { name: "append during scans", of: "ratio", most: 2 },
   { name: "replay", of: "ratio", least: 0.9 },
   { name: "fan-out", of: "ratio", most: 1.6 },
   { name: "fan-out, own agent", of: "ratio", most: 1.6 },
