@@ -115,7 +115,7 @@ async function everything() {
     time: "2020-01-01T00:00:00Z",
     step: 1,
     first: 2,
-    "timeline.first": 24,
+    "timeline.first": 22,
     decision: "DENY",
     inputHash: asked?.request.inputHash ?? "",
     text: "mine",
