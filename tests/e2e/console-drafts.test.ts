@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { EndSessionDocument, SessionsDocument } from "../generated/documents.ts";
 import type { TestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
-import { consolePage, signInByKeyboard } from "../support/console-page.ts";
+import { consolePage, signInByKeyboard, untilSeen } from "../support/console-page.ts";
 import { withChromium } from "../support/example-app.ts";
 import { ACTORS, ask, SCRIPT } from "../support/office.ts";
 
@@ -61,6 +61,7 @@ withChromium(
     await page.getByRole("button", { name: "Deny …" }).press("Enter");
     await words.fill("No.");
     expect(await drafts(page)).toContain("No.");
+    await untilSeen(page);
     await words.press("Control+Enter");
     await page.getByText("Nothing waits for a decision.").waitFor();
     expect(await drafts(page)).toBeNull();
@@ -96,3 +97,53 @@ withChromium(
     expect(await drafts(page)).toBeNull();
   },
 );
+
+withChromium("console: a key that is held on one question answers no kept words of the next", { timeout: 120_000 }, async () => {
+  const { app, page, open } = await consolePage({ script: SCRIPT });
+  const local = connect(app.url);
+  const [first, second] = [await ask(local, "write a.txt"), await ask(local, "write b.txt")];
+  await open(`/console/inbox/${second.approvalId}`);
+  await page.getByRole("button", { name: "Edit and allow" }).press("Enter");
+  await page.getByRole("textbox", { name: "path" }).fill("half.txt");
+  await open(`/console/inbox/${first.approvalId}`);
+  await page.getByRole("button", { name: "Deny …" }).press("Enter");
+  await page.getByRole("textbox", { name: "Words for the model" }).fill("no");
+  await untilSeen(page);
+  await page.keyboard.down("Control");
+  await page.keyboard.down("Enter");
+  // The next question comes with its kept words, while the key is still down.
+  await page.getByRole("textbox", { name: "path" }).waitFor();
+  await untilSeen(page);
+  await page.keyboard.down("Enter");
+  await page.keyboard.up("Enter");
+  await page.keyboard.up("Control");
+  await expect.poll(async () => (await local.events(first.agent)).some(({ kind }) => kind === "PERMISSION_DECIDED")).toBe(true);
+  expect((await local.events(second.agent)).some(({ kind }) => kind === "PERMISSION_DECIDED")).toBe(false);
+});
+
+withChromium("console: huge words leave the others, and a browser without storage is served", { timeout: 120_000 }, async () => {
+  const { app, page, open } = await consolePage({ script: SCRIPT });
+  const local = connect(app.url);
+  const [one, other] = [await local.createAgent(), await local.createAgent()];
+  const words = page.getByRole("textbox", { name: "Message" });
+  await open(`/console/agents/${one.id}`);
+  await words.fill("precious words");
+  await open(`/console/agents/${other.id}`);
+  await words.fill("x".repeat(1_100_000));
+  await open(`/console/agents/${one.id}`);
+  await words.waitFor();
+  expect(await words.inputValue()).toBe("precious words");
+
+  const blocked = await page.context().browser()?.newPage();
+  if (blocked === undefined) throw new Error("no browser");
+  await blocked.addInitScript(() => {
+    for (const name of ["sessionStorage", "localStorage"])
+      Object.defineProperty(window, name, {
+        get: () => {
+          throw new DOMException("blocked", "SecurityError");
+        },
+      });
+  });
+  await blocked.goto(new URL("/console/agents", app.url).href);
+  await blocked.getByRole("button", { name: "New agent" }).waitFor();
+});

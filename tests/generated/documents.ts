@@ -1219,7 +1219,7 @@ export type StepDimension =
   | 'AGENT'
   /** Kind of the failure of its model call, as in `Step.errorType`. */
   | 'ERROR_TYPE'
-  /** Name of the configured model. */
+  /** Model, by the name that `Step.model` has. */
   | 'MODEL'
   /** Actor as in `Step.requestedBy`: one of each step. */
   | 'REQUESTER'
@@ -1334,7 +1334,7 @@ export type ToolCallDimension =
   | 'EXIT_CODE'
   /** Host that it asked to reach, allowed or not. A call with several hosts is of several groups. */
   | 'HOST'
-  /** Name of the configured model whose step made the call. */
+  /** Model whose step made the call, by the name that `Step.model` has. */
   | 'MODEL'
   /** Place of the rule in the configuration, as in `explanation.place`. */
   | 'PLACE'
@@ -1396,7 +1396,7 @@ export type ToolCallFilter = {
   hosts?: Array<string> | null | undefined;
   /** Calls whose `durationMs` is at least this value. */
   minDurationMs?: number | null | undefined;
-  /** Calls requested by one of these models, given by their names in the configuration. */
+  /** Calls requested by one of these models, by the names that `Step.model` has. */
   models?: Array<string> | null | undefined;
   /** Calls decided at one of these places, as in `explanation.place`. For rules of the configuration see `Template.permission.rules`; for stored rules `AllowRule.place`. */
   places?: Array<string> | null | undefined;

@@ -140,9 +140,7 @@ export function Actions({
             id: `${id}-retry`,
             words:
               isArchived || (canRetry && !isWorking) ? null : isWorking ? (
-                <>
-                  <Trans>Retry</Trans>: <Trans>working</Trans>
-                </>
+                <Trans>Retry: the turn has not ended.</Trans>
               ) : (
                 <Trans>Retry: no turn failed.</Trans>
               ),

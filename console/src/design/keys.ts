@@ -45,7 +45,8 @@ export function formKeys(back: () => void, send: () => void): (event: FieldKeyEv
     if (event.key === "Escape") back();
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
-    send();
+    // A key that is held down sends one form, not the next one, too.
+    if (!event.repeat) send();
   };
 }
 
@@ -54,7 +55,7 @@ export function useSendKey(): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
       if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-      if (event.defaultPrevented || event.isComposing || !(event.target instanceof Element)) return;
+      if (event.repeat || event.defaultPrevented || event.isComposing || !(event.target instanceof Element)) return;
       const form = event.target.closest("form");
       const button = form?.querySelector<HTMLButtonElement>('button[type="submit"]');
       if (form === null || button === null || button === undefined || button.disabled) return;

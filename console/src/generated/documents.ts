@@ -1073,7 +1073,7 @@ export type ToolCallFilter = {
   hosts?: Array<string> | null | undefined;
   /** Calls whose `durationMs` is at least this value. */
   minDurationMs?: number | null | undefined;
-  /** Calls requested by one of these models, given by their names in the configuration. */
+  /** Calls requested by one of these models, by the names that `Step.model` has. */
   models?: Array<string> | null | undefined;
   /** Calls decided at one of these places, as in `explanation.place`. For rules of the configuration see `Template.permission.rules`; for stored rules `AllowRule.place`. */
   places?: Array<string> | null | undefined;

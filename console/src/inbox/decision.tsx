@@ -135,14 +135,14 @@ export function Decision({
           answer={answerInView}
         />
       ) : mode === "deny" ? (
-        <DenyWithWords about={asked.id} isBusy={isBusy} back={back} deny={(note) => void answer({ decision: "DENY", note })} />
+        <DenyWithWords about={asked.id} isBusy={isBusy} back={back} deny={(note) => answerInView({ decision: "DENY", note })} />
       ) : mode === "edit" ? (
         <EditInput
           asked={asked}
           isBusy={isBusy}
           problems={problems}
           back={back}
-          allow={(input) => void answer({ decision: "ALLOW", input })}
+          allow={(input) => answerInView({ decision: "ALLOW", input })}
         />
       ) : mode === "always" ? (
         <AlwaysAllow asked={asked} proposed={proposal} back={back} allow={() => answer({ decision: "ALLOW" })} />

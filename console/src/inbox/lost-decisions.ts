@@ -1,3 +1,5 @@
+import { store, stored } from "../session/storage.ts";
+
 /**
  * Decisions that the end of the session has cut off. The page is gone with the session, so they are kept for the person's next
  * sign-in in this tab: the question is still open, and the person believes that it was answered.
@@ -8,18 +10,18 @@ const MOST = 100;
 type Lost = { readonly person: string; readonly approvalId: string };
 
 export function keepLost(lost: Lost): void {
-  sessionStorage.setItem(KEY, JSON.stringify([...kept(), lost].slice(-MOST)));
+  store("tab", KEY, JSON.stringify([...kept(), lost].slice(-MOST)));
 }
 
 /** The approvals whose decisions by this person were lost. They are told once; those of others are forgotten. */
 export function takeLost(person: string): readonly string[] {
   const own = kept().filter((lost) => lost.person === person);
-  sessionStorage.removeItem(KEY);
+  store("tab", KEY, null);
   return [...new Set(own.map(({ approvalId }) => approvalId))];
 }
 
 function kept(): readonly Lost[] {
-  const text = sessionStorage.getItem(KEY);
+  const text = stored("tab", KEY);
   if (text === null) return [];
   try {
     const found: unknown = JSON.parse(text);

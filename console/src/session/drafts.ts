@@ -1,5 +1,6 @@
 import type { FormEntries } from "@triplane/client/input-form";
 import { useState } from "react";
+import { store, stored } from "./storage.ts";
 import { useViewer } from "./viewer.tsx";
 
 /**
@@ -61,20 +62,18 @@ function isOf(draft: Draft, person: string, about: string, form: string): boolea
   return draft.person === person && draft.about === about && draft.form === form;
 }
 
+/** The newest draft is the last. One that has no room is left out: the form itself still has its words. */
 function keep(drafts: readonly Draft[]): void {
-  if (drafts.length === 0) return sessionStorage.removeItem(KEY);
+  if (drafts.length === 0) return void store("tab", KEY, null);
   const text = JSON.stringify(drafts);
-  if (text.length > MOST_CHARACTERS) return keep(drafts.slice(1));
-  try {
-    sessionStorage.setItem(KEY, text);
-  } catch {
-    // The browser has no room: the form itself still has the words.
-  }
+  const isNewestHuge = JSON.stringify(drafts.slice(-1)).length > MOST_CHARACTERS;
+  if (text.length > MOST_CHARACTERS) return keep(isNewestHuge ? drafts.slice(0, -1) : drafts.slice(1));
+  if (!store("tab", KEY, text)) store("tab", KEY, JSON.stringify(drafts.slice(0, -1)));
 }
 
 function kept(): readonly Draft[] {
   try {
-    const found: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? "[]");
+    const found: unknown = JSON.parse(stored("tab", KEY) ?? "[]");
     return Array.isArray(found) ? found.filter(isDraft) : [];
   } catch {
     // Another program has written it.

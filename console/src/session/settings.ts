@@ -1,4 +1,5 @@
 import { i18n } from "./messages.ts";
+import { store, stored } from "./storage.ts";
 
 /** Languages with their own names. */
 export const LANGUAGES = { en: "English", zh: "中文" } as const;
@@ -21,7 +22,7 @@ function isTheme(text: string | null): text is Theme {
 
 /** The language that was chosen, else the browser's if there is a catalog for it. */
 export function startLanguage(): Language {
-  const chosen = localStorage.getItem(LANGUAGE_KEY);
+  const chosen = stored("browser", LANGUAGE_KEY);
   if (isLanguage(chosen)) return chosen;
   return navigator.languages.map((tag) => tag.split("-")[0] ?? "").find(isLanguage) ?? "en";
 }
@@ -34,12 +35,12 @@ export async function speak(language: Language): Promise<void> {
 }
 
 export function chooseLanguage(language: Language): Promise<void> {
-  localStorage.setItem(LANGUAGE_KEY, language);
+  store("browser", LANGUAGE_KEY, language);
   return speak(language);
 }
 
 export function startTheme(): Theme {
-  const chosen = localStorage.getItem(THEME_KEY);
+  const chosen = stored("browser", THEME_KEY);
   return isTheme(chosen) ? chosen : "system";
 }
 
@@ -49,6 +50,6 @@ export function showTheme(theme: Theme): void {
 }
 
 export function chooseTheme(theme: Theme): void {
-  localStorage.setItem(THEME_KEY, theme);
+  store("browser", THEME_KEY, theme);
   showTheme(theme);
 }

@@ -70,6 +70,7 @@ export async function deleteAgent(
     }
     if (tree === undefined) continue;
     const problem = problemOf(tree);
+    if (onlyLeaves(tree)) return refused(STILL_HELD);
     if (problem !== null) return refused({ ...problem, field: ["agentId"] });
     await auditsBehind(sql);
     for (let chunk = 0; chunk < CHUNKS && !(await foldAudit(sql, actor.tenant)); chunk += 1);
@@ -98,6 +99,12 @@ export async function deleteAgent(
     message: "the audit has not seen all events of the agent yet: try again in a minute",
   });
 }
+
+const STILL_HELD: CommandRefusal = {
+  code: "AT_WORK",
+  field: ["agentId"],
+  message: "a server still has the agent, or one below it: try again in a minute",
+};
 
 /** True if only a server that has not let an agent go yet stands against the deletion. */
 function onlyLeaves(tree: Tree): boolean {

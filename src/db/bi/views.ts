@@ -49,7 +49,7 @@ const TOOL_CALL: View = {
     [
       "model",
       "(SELECT s.model FROM step s WHERE s.agent_id = t.agent_id AND s.step = t.step)",
-      "Name of the configured model whose step made the call.",
+      "Name at its provider of the model whose step made the call.",
     ],
     ["exit_code", "t.exit_code", "Exit code of a shell call; null for other tools, and if a signal ended the command."],
     [
@@ -152,7 +152,7 @@ const STEP: View = {
     ["turn", "s.turn", "Turn of the step."],
     ["step", "s.step", "Number of the step, from 1."],
     ["state", "s.state::text", "State of the step."],
-    ["model", "s.model", "Name of the configured model."],
+    ["model", "s.model", "Name of the model at its provider."],
     ["stop_reason", "s.stop_reason", "Why the model stopped."],
     ...TOKENS,
     ["output_is_estimated", "s.output_is_estimated", "True if the provider did not report the output tokens."],
@@ -319,7 +319,7 @@ const COMPACTION: View = {
     ["asked_by", "c.requested_by", "Actor that asked for it; null if its context was full."],
     ["method", "c.method", "CLEARED, SUMMARY or SHORTENED."],
     ["state", "c.state", "State of the compaction."],
-    ["model", "c.model", "Name of the configured model that made the summary; null without one."],
+    ["model", "c.model", "Name at its provider of the model that made the summary; null without one."],
     ...TOKENS.map(([name, sql, meaning]): Column => [name, sql.replace("s.", "c."), meaning]),
     ["cost_usd", "c.cost_usd", "Cost in US dollars by the price at the time; null if the model had no price."],
     ["tokens_before", "c.tokens_before", "Size of the context before, in tokens."],

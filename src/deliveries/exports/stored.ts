@@ -2,7 +2,7 @@ import type { ExportState } from "../../db/commit/export-rows.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { ActorRef } from "../../events/snapshots.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { readFilter, type Export, type Place } from "./export.ts";
+import { KEPT_DAYS, readFilter, type Export, type Place } from "./export.ts";
 import type { Part } from "./part.ts";
 
 type Row = Omit<Export, "filter" | "createdBy" | "place"> & {
@@ -19,11 +19,12 @@ type StoredPlace = readonly ["KEY", string, string] | readonly ["POSITION", numb
 const FIND: Statement<Row, [id: string]> = {
   name: "find_export",
   text: `SELECT id, tenant, what, format, has_texts AS "hasTexts", filter, since::float8 AS since, as_of::float8 AS "asOf", state, place, parts, rows, created_by AS "createdById", created_by_kind AS "createdByKind"
-    FROM export WHERE id = $1`,
+    FROM export WHERE id = $1 AND (ended_at IS NULL OR ended_at > policy_time() - interval '${KEPT_DAYS} days')`,
 };
 
 export type StoredExport = Export & { readonly state: ExportState };
 
+/** Null once its time is over, also if no sweep has removed it yet. */
 export async function findExport(sql: Sql, id: string): Promise<StoredExport | null> {
   const [row] = await sql.query(FIND, [id]);
   if (row === undefined) return null;

@@ -1,7 +1,7 @@
 import type { Export, Prisma } from "../../db/generated/client.ts";
 import type { ExportFormat, ExportState, ExportSubject } from "../../db/commit/export-rows.ts";
 import { cancelExport as cancel, createExport as create, mayReadExport } from "../../deliveries/exports/commands.ts";
-import { readFilter } from "../../deliveries/exports/export.ts";
+import { readFilter, removalTime } from "../../deliveries/exports/export.ts";
 import { formatCursor } from "../../events/cursor.ts";
 import { rowId } from "../../lib/global-id.ts";
 import type { JsonObject } from "../../lib/json.ts";
@@ -67,9 +67,10 @@ function visibleExports({ tenant, actor }: Context): Prisma.ExportWhereInput {
 
 /** The address of the file for the viewer; null if there is none, or if the viewer may not read its rows now. */
 export function viewerUrl(
-  { actor, signIn, exportUrl }: Context,
-  { id, state, filter, hasTexts }: Pick<Export, "id" | "state" | "filter" | "hasTexts">,
+  { actor, services, signIn, exportUrl }: Context,
+  { id, state, filter, hasTexts, endedAt }: Pick<Export, "id" | "state" | "filter" | "hasTexts" | "endedAt">,
 ): string | null {
+  if (endedAt !== null && removalTime(endedAt) <= services.clock.now()) return null;
   const mayRead = mayReadExport(actor, { filter: readFilter(filter as JsonObject), hasTexts });
   return state === "DONE" && mayRead ? exportUrl({ actor, signIn }, id) : null;
 }

@@ -41,6 +41,7 @@ const MEASURE_OF: Readonly<Record<CallCount, CallMeasure | null>> = {
   lastAt: "LAST_AT",
 };
 const PERCENTILES = ["P50", "P90", "P95", "P99"];
+const OF_PERCENTILES = ["p50", "p90", "p95", "p99", "relativeError"];
 
 /** The calls that the actor may see, in groups. Only selected figures are computed. */
 export async function toolCallGroups(
@@ -55,7 +56,7 @@ export async function toolCallGroups(
   const read = readRange(range, most, now);
   const { measure, direction } = orderBy ?? { measure: "CALLS", direction: "DESC" };
   const selected = selectedBelow(info);
-  const hasPercentiles = PERCENTILES.some((name) => selected.has(name.toLowerCase()));
+  const hasPercentiles = OF_PERCENTILES.some((name) => selected.has(name));
   const needed = (field: string, measures: string): CallTimes["duration"] => {
     const [isSelected, isMeasured] = [selected.has(field), measure.startsWith(measures)];
     if ((isSelected && hasPercentiles) || (isMeasured && PERCENTILES.some((name) => measure.endsWith(name))))

@@ -63,7 +63,7 @@ export const AllowRule = builder.prismaNode("AllowRule", {
       nullable: true,
       complexity: MATCHES_PRICE,
       description:
-        "Recorded calls of the template's agents that the rule matches, whatever decided them. `against` counts those that a person denied: a rule that was never used may still let them through. Null for rules about hosts, and if no tool of the rule is configured.",
+        "Recorded calls of the template's agents that the rule matches, whatever decided them. `against` counts those that a person denied: a rule that was never used may still let them through. Null for rules about hosts, if no tool of the rule is configured, and for actors who do not read the tenant.",
       args: {
         from: t.arg({ type: "DateTime", description: "Calls requested at or after this moment." }),
         to: t.arg({ type: "DateTime", description: "Calls requested before this moment." }),

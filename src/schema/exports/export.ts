@@ -101,8 +101,8 @@ export const Export = builder.prismaNode("Export", {
     problem: t.exposeString("problem", { nullable: true, description: "Reason of a failure. Null if it did not fail." }),
     viewerUrl: t.string({
       nullable: true,
-      description: `Path on this server from which the viewer can download the file for ${LINK_MS / 60_000} minutes, such as \`/exports/…\`. It asks for the viewer's rights again. Null until the export is DONE, and for viewers who may not read all its rows.`,
-      select: { id: true, state: true, filter: true, hasTexts: true },
+      description: `Path on this server from which the viewer can download the file for ${LINK_MS / 60_000} minutes, such as \`/exports/…\`. It asks for the viewer's rights again. Null until the export is DONE, after \`expiresAt\`, and for viewers who may not read all its rows.`,
+      select: { id: true, state: true, filter: true, hasTexts: true, endedAt: true },
       resolve: (row, _args, context) => viewerUrl(context, row),
     }),
     createdBy: t.field({

@@ -12,7 +12,7 @@ const USUAL_RULES = 50;
 const MATCHES_PRICE = 10;
 
 export const RuleMatches = builder.objectRef<NonNullable<Yield["matches"]>>("RuleMatches").implement({
-  description: `Recorded calls that a rule matches, whatever decided them. Covers the newest ${MATCHED_CALLS.toLocaleString("en")} evaluated calls of the range, or fewer if their values exceed 16 MB.`,
+  description: `Recorded calls that a rule matches, whatever decided them. Covers the newest ${MATCHED_CALLS.toLocaleString("en")} evaluated calls of the range, or fewer if their values exceed 16 MB. Calls whose inputs were erased are left out.`,
   fields: (t) => ({
     examined: t.exposeInt("examined", { description: "Number of calls examined." }),
     isPartial: t.exposeBoolean("isPartial", { description: "True if older calls of the range were left out." }),

@@ -20,7 +20,7 @@ const Dimension = builder.enumType("StepDimension", {
     ROOT_AGENT: "First agent of its tree.",
     REQUESTER: "Actor as in `Step.requestedBy`: one of each step.",
     ERROR_TYPE: "Kind of the failure of its model call, as in `Step.errorType`.",
-    MODEL: "Name of the configured model.",
+    MODEL: "Model, by the name that `Step.model` has.",
     STATE: "State of the step.",
     STOP_REASON: "Reason why the model stopped. Steps without an answer are of a group of their own.",
   }),

@@ -31,7 +31,7 @@ const ToolCallDimension = builder.enumType("ToolCallDimension", {
     DECIDER: "Actor that decided on it. A call with decisions of several people is of several groups.",
     EXIT_CODE: "Exit code of a shell call.",
     HOST: "Host that it asked to reach, allowed or not. A call with several hosts is of several groups.",
-    MODEL: "Name of the configured model whose step made the call.",
+    MODEL: "Model whose step made the call, by the name that `Step.model` has.",
   }),
 });
 

@@ -33,7 +33,7 @@ export const ToolCallFilter = builder.inputType("ToolCallFilter", {
     minDurationMs: t.float({ description: "Calls whose `durationMs` is at least this value." }),
     exitCodes: t.intList({ description: "Shell calls that ended with one of these exit codes." }),
     hosts: t.stringList({ description: "Calls that asked to reach one of these hosts, by name without a port." }),
-    models: t.stringList({ description: "Calls requested by one of these models, given by their names in the configuration." }),
+    models: t.stringList({ description: "Calls requested by one of these models, by the names that `Step.model` has." }),
   }),
 });
 

@@ -39,7 +39,9 @@ const Step = builder.objectRef<AuditStep>("Step").implement({
       description: "First sender of the turn's messages. The agent's creator if there was none.",
       resolve: ({ requestedBy: id, requestedByKind: kind }) => ({ kind, id }),
     }),
-    model: t.exposeString("model", { description: "Name of the configured model." }),
+    model: t.exposeString("model", {
+      description: "Name of the model at its provider. Of a scripted model, `scripted` and its file.",
+    }),
     isFallback: t.exposeBoolean("isFallback", { description: "True if the turn began with another model." }),
     state: t.expose("state", { type: StepState, description: "State of the step." }),
     stopReason: t.exposeString("stopReason", {

@@ -80,6 +80,17 @@ describe("an export since another one", () => {
     expect(await app.database.sql.query({ name: "", text: rows }, [])).toEqual([]);
   });
 
+  it("has no file from that time on, also before it is removed", async () => {
+    const app = await startTestApp({ script });
+    const client = connect(app.url);
+    const { id, viewerUrl } = await exported(client, { format: "CSV" });
+    const url = new URL(viewerUrl ?? "", app.url);
+    expect((await fetch(url)).status).toBe(200);
+    await app.database.sql.query({ name: "", text: "UPDATE export SET ended_at = ended_at - interval '8 days'" }, []);
+    expect((await fetch(url)).status).toBe(404);
+    expect((await client.get(ExportDocument, { id })).export?.viewerUrl).toBeNull();
+  });
+
   it("fails once the tenant's files take all their room", async () => {
     const app = await startTestApp({ script, config: { exportBytes: 1 } });
     const client = connect(app.url);

@@ -116,8 +116,8 @@ async function asked() {
         [id, tenant, idOf(agent), index, tool, at],
       );
     await run(
-      `INSERT INTO approval (id, tenant, agent_id, tool_call_id, host, kind, state, input_hash, reason, risk, requested_at, closed_at, requesters)
-       VALUES ($1, $2, $3, $4, $5, $6::approval_kind, $7::approval_state, $8, 'why', 'LOW', $9::timestamptz, $9::timestamptz + $10::float8 * interval '1 ms', $11::text[])`,
+      `INSERT INTO approval (id, tenant, agent_id, tool_call_id, host, kind, state, input, input_hash, reason, risk, requested_at, closed_at, requesters)
+       VALUES ($1, $2, $3, $4, $5, $6::approval_kind, $7::approval_state, $8::json, $1, 'why', 'LOW', $9::timestamptz, $9::timestamptz + $10::float8 * interval '1 ms', $11::text[])`,
       [
         id,
         tenant,
@@ -126,7 +126,7 @@ async function asked() {
         host,
         host === null ? "TOOL_CALL" : "NETWORK_HOST",
         state,
-        hash,
+        hash === null ? null : JSON.stringify({ input: hash }),
         at,
         closedMs,
         requesters,
@@ -309,9 +309,9 @@ describe("groups of approvals", () => {
         text: `WITH of AS (
             INSERT INTO agent (id, tenant, template_id, model, workspace, created_by, created_by_kind, created_at, last_activity_at)
             VALUES ($1, 'acme', 'assistant', 'm', '/tmp', 'anna', 'USER', '2026-01-01', '2026-01-01') RETURNING id, tenant
-          ) INSERT INTO approval (id, tenant, agent_id, kind, state, input_hash, reason, risk, requested_at, closed_at)
+          ) INSERT INTO approval (id, tenant, agent_id, kind, state, input, input_hash, reason, risk, requested_at, closed_at)
           SELECT gen_random_uuid(), of.tenant, of.id, 'TOOL_CALL', (CASE WHEN i < 10000 THEN 'DENIED' ELSE 'ALLOWED' END)::approval_state,
-            'hash ' || i % 10000, 'why', 'LOW', t.at, t.at FROM of, generate_series(0, 19998) i,
+            json_build_object('n', i % 10000), 'hash ' || i, 'why', 'LOW', t.at, t.at FROM of, generate_series(0, 19998) i,
             LATERAL (SELECT timestamptz '2026-03-02' + i * interval '1 s' AS at) t`,
       },
       [idOf(1)],

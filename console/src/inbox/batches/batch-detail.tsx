@@ -203,7 +203,8 @@ function BatchAnswers({ batch }: { readonly batch: BatchState }): ReactNode {
   const [isDenying, setDenying] = useState(() => drafts.has("deny"));
   const box = useRef<HTMLDivElement>(null);
   const canAct = may.isAllowed && !isBusy && left.length > 0;
-  const allow = (): void => void (performance.now() - shownAtMs > SEEN_MS ? decideAll("ALLOW", null) : null);
+  const wasSeen = (): boolean => performance.now() - shownAtMs > SEEN_MS;
+  const allow = (): void => void (wasSeen() ? decideAll("ALLOW", null) : null);
   const close = (): void => {
     setDenying(false);
     box.current?.focus();
@@ -244,6 +245,7 @@ function BatchAnswers({ batch }: { readonly batch: BatchState }): ReactNode {
           isBusy={isBusy}
           back={back}
           deny={(note) => {
+            if (!wasSeen()) return;
             close();
             void decideAll("DENY", note);
           }}

@@ -106,7 +106,8 @@ const OF_APPROVAL = [
 
 /**
  * Approvals, each with the last times at which the same was asked and then allowed, or denied. A filter on the rows comes
- * later, since those times may be of rows that it leaves out. A window sorts them once, with any statistics.
+ * later, since those times may be of rows that it leaves out. A window sorts them once, with any statistics. `input_hash`
+ * is of one call alone, so equal inputs have other hashes.
  */
 function withLastAnswers(filter: GroupedApprovals, parameters: Parameters): string {
   const last = (state: ApprovalState): string => `max(n.requested_at) FILTER (WHERE n.state = '${state}') OVER question`;
@@ -114,7 +115,7 @@ function withLastAnswers(filter: GroupedApprovals, parameters: Parameters): stri
   return `(SELECT ${OF_APPROVAL.map((name) => `n.${name}`).join(", ")}, ${last("ALLOWED")} AS last_allowed, ${last("DENIED")} AS last_denied
     FROM approval n JOIN agent a ON a.id = n.agent_id LEFT JOIN tool_call k ON k.id = n.tool_call_id
     WHERE ${["n.tenant = $1", ...agentConditions(filter, parameters), ...range].join(" AND ")}
-    WINDOW question AS (PARTITION BY n.agent_id, n.kind, n.input_hash, n.host, n.port, k.name))`;
+    WINDOW question AS (PARTITION BY n.agent_id, n.kind, CASE WHEN n.kind <> 'NETWORK_HOST' THEN coalesce(md5(n.input::text), n.id) END, n.host, n.port, k.name))`;
 }
 
 /** True if the same was asked again after the end of the approval `c`, with the opposite answer. */
