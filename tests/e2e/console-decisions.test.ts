@@ -140,7 +140,7 @@ withChromium(
     const reach = page.getByRole("region", { name: "Reach" });
     await reach.waitFor();
     expect(await reach.innerText()).toMatch(
-      /Files\s+notes\.md[^]*Outside the folder\s+\/tmp\/elsewhere\.md[^]*Hosts\s+api\.example\.org:8443/,
+      /Files\s+notes\.md[^]*Known paths outside the folder\s+\/tmp\/elsewhere\.md[^]*Hosts\s+api\.example\.org:8443/,
     );
     expect(await page.getByRole("region", { name: "Why it asks" }).locator("[lang=en]").count()).toBeGreaterThan(0);
     expect(await axeViolations(page)).toEqual([]);

@@ -22,7 +22,7 @@ export function Reach({ asked }: { readonly asked: Asked }): ReactNode {
           <code>{visible(agent.workspace)}</code>
         </dd>
         <Named title={<Trans>Files</Trans>} names={names} />
-        <Named title={<Trans>Outside the folder</Trans>} names={outsidePaths} />
+        <Named title={<Trans>Known paths outside the folder</Trans>} names={outsidePaths} />
         <Named title={<Trans>Hosts</Trans>} names={hosts} />
         {commandParts.length === 0 ? null : (
           <>

@@ -110,7 +110,7 @@ export type FoundCommand = Span & {
   readonly barrier: Trouble | null;
   /** A path that leads out of the workspace, of which every template asks; null if there is none. */
   readonly outside: Trouble | null;
-  /** All such paths, as they were written. Absent if there are none, and in lines that were recorded before. */
+  /** All such paths, as they were written, and words that look like one. Absent if there are none, and in lines that were recorded before. */
   readonly outsidePaths?: readonly string[];
   readonly files: readonly FoundFile[];
   readonly searches: readonly FoundSearch[];

@@ -5,6 +5,7 @@ import { Gathered, type Place } from "./operand-files.ts";
 import { namedWords } from "./runners/named-words.ts";
 import { runsOthers } from "./runners/runners.ts";
 import { commandName } from "./runners/wrapped.ts";
+import { showPaths } from "./shown-paths.ts";
 import type { SimpleCommand } from "./simple-commands.ts";
 import { knownCommand, type Known } from "./table.ts";
 import { gatherSensitive, whyNamed } from "./why-named.ts";
@@ -17,7 +18,9 @@ export function foundCommand(command: SimpleCommand, isWhole: boolean, place: Pl
   const gathered = new Gathered(place);
   const redirected = redirections(command, gathered);
   const said = known === null ? unknownWords(words, place) : knownWords(known, gathered);
-  if (known === null || said.trouble !== null) gatherSensitive(words.slice(1), gathered);
+  const isUnknown = known === null || said.trouble !== null;
+  if (isUnknown) gatherSensitive(words.slice(1), gathered);
+  showPaths(command, isUnknown ? words.slice(1) : [], gathered);
   const assigned = command.assignments[0];
   const assignment: Trouble | null =
     assigned === undefined
@@ -28,7 +31,7 @@ export function foundCommand(command: SimpleCommand, isWhole: boolean, place: Pl
   const git = gitCommand(words, place);
   const records = git === null ? null : recordedBy(git, { start, end });
   const prints = git !== null && records === null && PRINTS_COMMITS.has(git.name.text);
-  if (prints && (known === null || said.trouble !== null) && gathered.searches.length === 0)
+  if (prints && isUnknown && gathered.searches.length === 0)
     gathered.addRoot({ start, end }, { tells: "contents", follows: false, leavesOut: [".git", "node_modules"], history: [] });
   const assignments = command.assignments.map(({ text }) => ({ text, isOpen: false, mustBeNamed: "an assignment" }));
   return {
@@ -43,7 +46,7 @@ export function foundCommand(command: SimpleCommand, isWhole: boolean, place: Pl
     trouble: assignment ?? said.trouble ?? redirected,
     barrier: redirected ?? readsText(command, known),
     outside: gathered.outside,
-    ...(gathered.outside === null ? {} : { outsidePaths: [...gathered.outsidePaths] }),
+    ...(gathered.outsidePaths.size === 0 ? {} : { outsidePaths: [...gathered.outsidePaths] }),
     files: gathered.files,
     searches: gathered.searches,
     ...(records === null ? {} : { records }),

@@ -58,6 +58,16 @@ export function located({ workspace, folder }: Pick<Place, "workspace" | "folder
   }
 }
 
+/** A word that is only perhaps a path forbids nothing by what it leads to. */
+export function locatedOrClosed(text: string, place: Place): Located {
+  try {
+    return located(place, text);
+  } catch (error) {
+    if (!(error instanceof PathClosed)) throw error;
+    return { kind: "trouble", reason: error.fact, isOutside: true };
+  }
+}
+
 /** True if a path has `..` behind a link: programs go up from where the link leads, the workspace from where it lies. */
 function goesUpFromLink(workspace: Workspace, path: string): boolean {
   const segments = path.split("/");
@@ -81,7 +91,7 @@ export class Gathered {
   readonly searches: FoundSearch[] = [];
   /** The first path that leads out of the workspace. */
   outside: Trouble | null = null;
-  /** All of them, as they were written. */
+  /** All of them, as they were written, and those that are only shown. */
   readonly outsidePaths = new Set<string>();
   place: Place;
 

@@ -1,10 +1,9 @@
 import { existsSync, lstatSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isSecretPath } from "../workspace/secret-files.ts";
-import { PathClosed } from "../workspace/workspace.ts";
 import type { ShellWord } from "./command-line.ts";
 import { expandedWords } from "./expanded-words.ts";
-import { located, type Gathered, type Located, type Place } from "./operand-files.ts";
+import { located, locatedOrClosed, type Gathered, type Located, type Place } from "./operand-files.ts";
 
 /** The longest name of a file, and the longest path that is opened, in bytes. */
 const NAME_BYTES = 255;
@@ -87,16 +86,6 @@ function isThere(path: string, { workspace, folder }: Place): boolean {
   const [first = ""] = path.split("/");
   if (folder === null || first === "" || first.includes("\0") || Buffer.byteLength(first) > NAME_BYTES) return false;
   return lstatSync(join(workspace.root, folder, first), { throwIfNoEntry: false }) !== undefined;
-}
-
-/** A word that is only perhaps a path forbids nothing by what it leads to. */
-function locatedOrClosed(text: string, place: Place): Located {
-  try {
-    return located(place, text);
-  } catch (error) {
-    if (!(error instanceof PathClosed)) throw error;
-    return { kind: "trouble", reason: error.fact, isOutside: true };
-  }
 }
 
 function mayBeFile(text: string, place: Place): boolean {

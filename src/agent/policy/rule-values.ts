@@ -6,6 +6,7 @@ import { placedValues, placeOf, speaksOf, valuesAt, type CommandUse, type PathUs
 import type { Tool } from "../tools/tool.ts";
 import type { Access, Workspace } from "../workspace/workspace.ts";
 import type { CommandLine, FoundCommand } from "../bash/command-line.ts";
+import { namedHost } from "../bash/named-host.ts";
 import { readCommandLine, type LineContext } from "../bash/read-command-line.ts";
 
 /**
@@ -145,7 +146,8 @@ function storedValue(value: RuleValue): RuleValue {
 
 /** A line with more in it than is kept is one that nobody has read, for a simulation. */
 function storedLine(line: CommandLine): CommandLine {
-  if (byteLength(JSON.stringify(line)) <= KEPT_LINE_BYTES) return line;
+  const judged = { ...line, commands: line.commands.map((command) => ({ ...command, outsidePaths: undefined })) };
+  if (byteLength(JSON.stringify(judged)) <= KEPT_LINE_BYTES) return line;
   const trouble = { start: 0, end: line.text.length, reason: "the line has more commands in it than are kept" };
   return { ...line, trouble, hidden: trouble, chosen: null, commands: [] };
 }
@@ -258,17 +260,14 @@ export function reachedPaths(kept: unknown): ReachedPath[] {
   );
 }
 
-/** The paths of command lines that lead out of the workspace, as they were written. */
+/** The known paths of command lines that lead out of the workspace, as they were written. */
 export function outsidePaths(kept: unknown): readonly string[] {
   return [...new Set(keptCommands(kept).flatMap((command) => command.outsidePaths ?? []))];
 }
 
-/** The hosts of the addresses among the words of command lines, with their ports if they were written. */
+/** The hosts of the addresses among the words of command lines. */
 export function namedHosts(kept: unknown): readonly string[] {
-  const words = keptCommands(kept).flatMap((command) => command.words.flatMap(({ text }) => text.split("=")));
-  const hosts = words.flatMap((word) => (URL.canParse(word) ? [new URL(word).host] : []));
-  // A variable in it would be a part of the shell, not of a host.
-  return [...new Set(hosts)].filter((host) => /^[\w.:[\]-]+$/.test(host));
+  return [...new Set(keptCommands(kept).flatMap(({ words }) => words.flatMap((word) => namedHost(word) ?? [])))];
 }
 
 function keptCommands(kept: unknown): readonly FoundCommand[] {

@@ -177,12 +177,13 @@ export const Approval = builder.prismaNode("Approval", {
       resolve: ({ toolCall }) => (toolCall === null ? [] : reachedPaths(toolCall.ruleValues)),
     }),
     outsidePaths: t.stringList({
-      description: "Paths of the call's command lines that lead out of the workspace, as written.",
+      description: "Known paths of the call's command lines that lead out of the workspace, as written. Programs may use others.",
       select: { toolCall: { select: { ruleValues: true } } },
       resolve: ({ toolCall }) => [...outsidePaths(toolCall?.ruleValues)],
     }),
     hosts: t.stringList({
-      description: "Hosts of the addresses in the call's command lines. The programs may connect to others.",
+      description:
+        "Hosts of the addresses in the call's command lines. An unclear authority is given as written, for example `a@b@c.example`. The programs may connect to others.",
       select: { toolCall: { select: { ruleValues: true } } },
       resolve: ({ toolCall }) => [...namedHosts(toolCall?.ruleValues)],
     }),
