@@ -35,6 +35,20 @@ function linguiMacros(): Plugin {
   };
 }
 
+const SOURCES = fileURLToPath(new URL("src/", import.meta.url));
+
+/** The sources that each page loads: one file of them is smaller than a file for each set of the screens that have them. */
+function atStart(importsOf: (id: string) => readonly string[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  const take = (id: string): void => {
+    if (found.has(id) || !id.startsWith(SOURCES)) return;
+    found.add(id);
+    importsOf(id).forEach(take);
+  };
+  importsOf(`${SOURCES}main.tsx`).forEach(take);
+  return found;
+}
+
 export default defineConfig({
   base: "/console/",
   plugins: [linguiMacros(), react(), lingui({ configPath })],
@@ -43,6 +57,21 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: "es2023",
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            {
+              name: (id, build) =>
+                id.startsWith(SOURCES) && atStart((other) => build.getModuleInfo(other)?.importedIds ?? []).has(id)
+                  ? "start"
+                  : null,
+              debugName: "start",
+            },
+          ],
+        },
+      },
+    },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 700,
   },

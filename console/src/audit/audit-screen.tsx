@@ -1,6 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, type ReactNode } from "react";
+import type { ReactNode } from "react";
+import { lazyPart } from "../design/lazy-part.tsx";
 import { CallTable } from "./call-table.tsx";
 import { DecisionTable } from "./decision-table.tsx";
 import { AuditFilterBar } from "./filter-bar.tsx";
@@ -9,8 +10,8 @@ import { StepTable } from "./step-table.tsx";
 import "../design/screen.css";
 
 /** The charts bring a library, which the tables do not need. */
-const Charts = lazy(() => import("./charts/charts.tsx"));
-const Exports = lazy(() => import("./exports/exports.tsx"));
+const Charts = lazyPart(async () => (await import("./charts/charts.tsx")).Charts);
+const Exports = lazyPart(async () => (await import("./exports/exports.tsx")).Exports);
 
 /** The link of a view is current also with filters, and that of another one never: `aria-current` is given. */
 const EXACT = { exact: true } as const;
@@ -46,10 +47,8 @@ export function AuditScreen(): ReactNode {
       {view === "calls" ? <CallTable search={search} open={(call) => set({ call })} /> : null}
       {view === "decisions" ? <DecisionTable search={search} /> : null}
       {view === "steps" ? <StepTable search={search} open={(step) => set({ step })} /> : null}
-      <Suspense fallback={<div className="skeleton" role="status" aria-label={t`Loading`} />}>
-        {view === "charts" ? <Charts search={search} set={set} /> : null}
-        {view === "exports" ? <Exports search={search} set={set} /> : null}
-      </Suspense>
+      {view === "charts" ? <Charts search={search} set={set} /> : null}
+      {view === "exports" ? <Exports search={search} set={set} /> : null}
     </main>
   );
 }

@@ -1,8 +1,9 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { visible } from "@triplane/client/command-lines";
-import { lazy, Suspense, useEffect, useRef, type ReactNode } from "react";
+import { useEffect, useRef, type ReactNode } from "react";
 import { useAnswerWords } from "../calls/call-state.tsx";
 import { Ago, Until } from "../design/clock.tsx";
+import { lazyPart } from "../design/lazy-part.tsx";
 import { nameOf, useMay } from "../session/viewer.tsx";
 import { useAsked, type Asked } from "./asked.ts";
 import { Decision } from "./decision.tsx";
@@ -17,7 +18,7 @@ import { useInbox, type Closed } from "./store.ts";
 import { useProposal, Why } from "./why.tsx";
 
 /** Few questions have an edit. */
-const Edits = lazy(async () => ({ default: (await import("./edits/edits.tsx")).Edits }));
+const Edits = lazyPart(async () => (await import("./edits/edits.tsx")).Edits);
 
 /** One question, in the order of its decision: what is asked, why, from where, its reach, and the answers. */
 export function Detail({
@@ -68,7 +69,7 @@ export function Detail({
             <Sentence asked={asked} />
             <Head asked={asked} />
             <ShownInput asked={asked} />
-            <Suspense fallback={null}>{asked.hasEditedInput ? <Edits asked={asked} /> : null}</Suspense>
+            {asked.hasEditedInput ? <Edits asked={asked} /> : null}
             <Why asked={asked} proposal={proposal} />
             <Origin asked={asked} />
             <Reach asked={asked} />

@@ -1,7 +1,8 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import { useKeys, useSendKey } from "../design/keys.ts";
+import { lazyPart } from "../design/lazy-part.tsx";
 import { inboxViews } from "../inbox/queue.ts";
 import { usePutOff } from "../inbox/snooze/put-off.ts";
 import { useInbox } from "../inbox/store.ts";
@@ -11,7 +12,7 @@ import { SettingsMenu } from "./settings-menu.tsx";
 import { SignOut } from "./sign-out.tsx";
 import "./shell.css";
 
-const KeysDialog = lazy(async () => ({ default: (await import("./keys-dialog.tsx")).KeysDialog }));
+const KeysDialog = lazyPart(async () => (await import("./keys-dialog.tsx")).KeysDialog, { closeOf: ({ close }) => close });
 
 /** The head of every screen. The number of open approvals stands in the title of the page, too. */
 export function Frame(): ReactNode {
@@ -20,7 +21,9 @@ export function Frame(): ReactNode {
   const putOff = usePutOff(snoozes);
   const viewer = useViewer();
   const mayOperate = useMay("READ_OPERATIONS").isAllowed;
-  const [areKeysOpen, setKeysOpen] = useState(false);
+  /** How often the keys were asked for since they were closed: each time loads them anew if they have not come. */
+  const [keysAsked, setKeysAsked] = useState(0);
+  const askForKeys = (): void => setKeysAsked(keysAsked + 1);
   const count = total === null ? 0 : inboxViews(rows, putOff).open.size;
   useEffect(() => {
     document.title = count === 0 ? "Triplane" : `(${count}) Triplane`;
@@ -28,7 +31,7 @@ export function Frame(): ReactNode {
   const navigate = useNavigate();
   useSendKey();
   useKeys({
-    "?": () => setKeysOpen(true),
+    "?": askForKeys,
     "g i": () => void navigate({ to: "/inbox", search: {} }),
     "g a": () => void navigate({ to: "/agents", search: {} }),
     "g p": () => void navigate({ to: "/policy", search: {} }),
@@ -79,7 +82,7 @@ export function Frame(): ReactNode {
           {nameOf(viewer.actor)}
           {viewer.tenant === "default" ? "" : ` · ${viewer.tenant}`}
         </Link>
-        <button type="button" className="plain keys-button" aria-label={t`Keys`} onClick={() => setKeysOpen(true)}>
+        <button type="button" className="plain keys-button" aria-label={t`Keys`} onClick={askForKeys}>
           <kbd>?</kbd>
         </button>
         <SettingsMenu />
@@ -88,7 +91,7 @@ export function Frame(): ReactNode {
       <div className="screen">
         <Outlet />
       </div>
-      <Suspense fallback={null}>{areKeysOpen ? <KeysDialog isOpen close={() => setKeysOpen(false)} /> : null}</Suspense>
+      {keysAsked === 0 ? null : <KeysDialog key={keysAsked} isOpen close={() => setKeysAsked(0)} />}
     </div>
   );
 }

@@ -1,14 +1,7 @@
 import { Trans } from "@lingui/react/macro";
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Link,
-  redirect,
-  type ErrorComponentProps,
-} from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, Link, redirect, type ErrorComponentProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { lazyScreen } from "../design/lazy-part.tsx";
 import { InboxScreen } from "../inbox/inbox-screen.tsx";
 import type { LookSearch } from "../audit/filters.ts";
 import type { HistorySearch, InboxSearch } from "../inbox/queue.ts";
@@ -49,7 +42,7 @@ const history = createRoute({
     ...textIn(given, "agent"),
     ...textIn(given, "requester"),
   }),
-  component: lazyRouteComponent(() => import("../inbox/history-screen.tsx"), "HistoryScreen"),
+  component: lazyScreen(async () => (await import("../inbox/history-screen.tsx")).HistoryScreen),
 });
 
 export type AgentSearch = {
@@ -68,7 +61,7 @@ const agents = createRoute({
     ...textIn(given, "title"),
     ...textIn(given, "archived"),
   }),
-  component: lazyRouteComponent(() => import("../agents/agents-screen.tsx"), "AgentsScreen"),
+  component: lazyScreen(async () => (await import("../agents/agents-screen.tsx")).AgentsScreen),
 });
 
 /** A step opens the request that the model was sent at it. */
@@ -81,7 +74,7 @@ const agent = createRoute({
     ...textIn(given, "view"),
     ...stepIn(given),
   }),
-  component: lazyRouteComponent(() => import("../agents/agent-screen.tsx"), "AgentScreen"),
+  component: lazyScreen(async () => (await import("../agents/agent-screen.tsx")).AgentScreen),
 });
 
 const audit = createRoute({
@@ -108,7 +101,7 @@ const audit = createRoute({
     ...textIn(given, "step"),
     ...textIn(given, "what"),
   }),
-  component: lazyRouteComponent(() => import("../audit/audit-screen.tsx"), "AuditScreen"),
+  component: lazyScreen(async () => (await import("../audit/audit-screen.tsx")).AuditScreen),
 });
 
 const policy = createRoute({
@@ -121,19 +114,19 @@ const policy = createRoute({
     ...textIn(given, "template"),
     ...textIn(given, "call"),
   }),
-  component: lazyRouteComponent(() => import("../policy/policy-screen.tsx"), "PolicyScreen"),
+  component: lazyScreen(async () => (await import("../policy/policy-screen.tsx")).PolicyScreen),
 });
 
 const operations = createRoute({
   getParentRoute: () => root,
   path: "/operations",
-  component: lazyRouteComponent(() => import("../operations/operations-screen.tsx"), "OperationsScreen"),
+  component: lazyScreen(async () => (await import("../operations/operations-screen.tsx")).OperationsScreen),
 });
 
 const account = createRoute({
   getParentRoute: () => root,
   path: "/account",
-  component: lazyRouteComponent(() => import("../account/account-screen.tsx"), "AccountScreen"),
+  component: lazyScreen(async () => (await import("../account/account-screen.tsx")).AccountScreen),
 });
 
 /** The form of the gate is there for those who are not signed in; the others go on. */

@@ -19,13 +19,7 @@ const UNKNOWN = {
 } as const satisfies Readonly<Record<string, readonly AuditFilter[]>>;
 
 /** Charts of the groups over the range and with the filters of the address, in the zone of the browser. */
-export default function Charts({
-  search,
-  set,
-}: {
-  readonly search: AuditSearch;
-  readonly set: (part: AuditSearch) => void;
-}): ReactNode {
+export function Charts({ search, set }: { readonly search: AuditSearch; readonly set: (part: AuditSearch) => void }): ReactNode {
   const { t } = useLingui();
   const words = useUnitWords();
   const filterWords = useFilterWords();

@@ -6,13 +6,7 @@ import { NewExport } from "./new-export.tsx";
 import { useExports } from "./use-exports.ts";
 
 /** Files of the audit: a new one with the filters of the address, and those that there are. */
-export default function Exports({
-  search,
-  set,
-}: {
-  readonly search: AuditSearch;
-  readonly set: (part: AuditSearch) => void;
-}): ReactNode {
+export function Exports({ search, set }: { readonly search: AuditSearch; readonly set: (part: AuditSearch) => void }): ReactNode {
   const { t } = useLingui();
   const list = useExports();
   const running = list.rows.filter(({ state }) => state === "RUNNING").length;
