@@ -329,8 +329,8 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'agent % does not exist', v_change.fork ->> 'from' USING ERRCODE = 'TP002';
     END IF;
-    INSERT INTO message (id, tenant, agent_id, kind, content, bytes, ordinal, turn, step, created_by, created_by_kind, created_at, erased_at, reminder, shape)
-    SELECT gen_random_uuid()::text, m.tenant, p_agent, m.kind, m.content, m.bytes, m.ordinal, m.turn, m.step, m.created_by, m.created_by_kind, m.created_at, m.erased_at, m.reminder, m.shape
+    INSERT INTO message (id, tenant, agent_id, kind, content, bytes, ordinal, turn, joined_turn, step, created_by, created_by_kind, created_at, erased_at, reminder, shape)
+    SELECT gen_random_uuid()::text, m.tenant, p_agent, m.kind, m.content, m.bytes, m.ordinal, m.turn, m.joined_turn, m.step, m.created_by, m.created_by_kind, m.created_at, m.erased_at, m.reminder, m.shape
     FROM message m WHERE m.agent_id = v_change.fork ->> 'from' AND m.tenant = p_tenant AND m.ordinal <= (v_change.fork ->> 'at')::int;
     INSERT INTO step
     SELECT r.* FROM step s, LATERAL json_populate_record(s, json_build_object('agent_id', p_agent, 'copied_from', coalesce(s.copied_from, s.agent_id))) r
@@ -422,7 +422,7 @@ BEGIN
 
   -- A turn that begins answers again what it was asked to.
   IF v_agent.retry_turn < (v_change.agent ->> 'turn')::int THEN
-    UPDATE message SET turn = (v_change.agent ->> 'turn')::int
+    UPDATE message SET turn = (v_change.agent ->> 'turn')::int, joined_turn = coalesce(joined_turn, turn)
     WHERE agent_id = p_agent AND turn = v_agent.retry_turn AND kind IN ('USER', 'REMINDER') AND created_by IS NOT NULL;
     UPDATE notice n SET retry_turn = (v_change.agent ->> 'turn')::int FROM step s
     WHERE n.agent_id = p_agent AND n.source IN ('CHILD', 'INTERRUPTED_CHILD') AND s.agent_id = n.agent_id AND s.step = n.told_at_step

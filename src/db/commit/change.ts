@@ -198,10 +198,8 @@ type Schedules = {
   readonly schedulesMoved?: readonly ScheduleMove[];
 };
 
-type Notices = {
-  /** Notices for the next step. Each replaces an untold one of the same source and thing. */
-  readonly notices?: readonly NoticeRow[];
-};
+/** Notices for the next step. Each replaces an untold one of the same source and thing. */
+type Notices = { readonly notices?: readonly NoticeRow[] };
 
 /** None of these parts. */
 type Without<Parts> = { readonly [Part in keyof Parts]?: never };
@@ -222,8 +220,10 @@ export type MessageShape =
   | { readonly kind: "ANSWER"; readonly value: Json }
   | { readonly kind: "CORRECTION"; readonly problems: readonly ShapeProblem[] };
 
-/** The row of a message. Most have no shape, and no statement writes the column then. */
-export type NewMessage = Row<Omit<Prisma.MessageUncheckedCreateInput, "shape">> & { readonly shape?: MessageShape };
+/** The row of a message. Most have no shape, and no statement writes the column then. Only a retry writes `joinedTurn`. */
+export type NewMessage = Row<Omit<Prisma.MessageUncheckedCreateInput, "shape" | "joinedTurn">> & {
+  readonly shape?: MessageShape;
+};
 
 type OwnerParts = OwnerBudgetParts &
   RequestParts & {

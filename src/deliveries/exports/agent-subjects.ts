@@ -83,15 +83,20 @@ function ofTurns(chosen: Chosen): string {
 
 /** Messages that were withdrawn come after those of the transcript. */
 const WITHDRAWN_FROM = "2147483648";
-const JOINED_KEY = "m.ordinal::bigint AS number, m.id, a.id || '/' || m.turn AS unit, m.bytes AS size";
+/** The turn by whose end a message becomes final: a retry moves messages of people, and leaves this turn. */
+const JOINED_TURN = "coalesce(m.joined_turn, m.turn)";
+const JOINED_KEY = `m.ordinal::bigint AS number, m.id, a.id || '/' || ${JOINED_TURN} AS unit, m.bytes AS size`;
 const WITHDRAWN_KEY = `${WITHDRAWN_FROM} + m.arrival AS number, m.id, m.id AS unit, m.bytes AS size`;
 
 /** The messages that a fork copied are those of another agent. */
 const OWN = "m.ordinal > coalesce(a.forked_at, -1)";
 
-/** The messages of a person on both sides of a turn bound the part of the transcript that is looked through. */
+/**
+ * The messages of a person on both sides of a turn bound the part of the transcript that is looked through. One that a retry
+ * has moved stands before the answers of the earlier turn, so it does not end that part.
+ */
 const AROUND_TURN = `m.ordinal > coalesce((SELECT b.ordinal FROM message b WHERE b.agent_id = s.agent_id AND b.kind = 'USER' AND b.turn < s.turn ORDER BY b.turn DESC LIMIT 1), -1)
-    AND m.ordinal < coalesce((SELECT b.ordinal FROM message b WHERE b.agent_id = s.agent_id AND b.kind = 'USER' AND b.turn > s.turn ORDER BY b.turn LIMIT 1), 2147483647)`;
+    AND m.ordinal < coalesce((SELECT b.ordinal FROM message b WHERE b.agent_id = s.agent_id AND b.kind = 'USER' AND b.turn > s.turn AND b.joined_turn IS NULL ORDER BY b.turn LIMIT 1), 2147483647)`;
 
 export const MESSAGES: Subject = subjectOfAgents({
   view: viewOf("bi", "message"),
@@ -102,12 +107,12 @@ export const MESSAGES: Subject = subjectOfAgents({
   factsOfEvent: TURN_ENDS.factsOfEvent,
   rowsOf: (chosen, after) => {
     const ofMessages = all(within("m.created_at", chosen));
-    return `(SELECT ${JOINED_KEY} FROM message m WHERE m.agent_id = a.id AND m.ordinal > ${after} AND ${OWN} AND ${ended("m.turn")} AND ${ofMessages} ORDER BY m.ordinal LIMIT ${MOST_ROWS})
+    return `(SELECT ${JOINED_KEY} FROM message m WHERE m.agent_id = a.id AND m.ordinal > ${after} AND ${OWN} AND ${ended(JOINED_TURN)} AND ${ofMessages} ORDER BY m.ordinal LIMIT ${MOST_ROWS})
       UNION ALL (SELECT ${WITHDRAWN_KEY} FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NOT NULL AND ${WITHDRAWN_FROM} + m.arrival > ${after} AND ${ofMessages})`;
   },
   rowsSeen: (chosen) => {
     const ofMessages = all(within("m.created_at", chosen));
-    return `(SELECT ${JOINED_KEY} FROM message m WHERE m.agent_id = s.agent_id AND s.turn IS NOT NULL AND m.turn = s.turn AND ${AROUND_TURN} AND ${OWN} AND ${ofMessages})
+    return `(SELECT ${JOINED_KEY} FROM message m WHERE m.agent_id = s.agent_id AND s.turn IS NOT NULL AND ${JOINED_TURN} = s.turn AND ${AROUND_TURN} AND ${OWN} AND ${ofMessages})
       UNION ALL (SELECT ${WITHDRAWN_KEY} FROM message m WHERE s.turn IS NULL AND m.id = s.unit AND m.agent_id = s.agent_id AND ${ofMessages})`;
   },
 });

@@ -52,8 +52,11 @@ async function exportedRows(app: TestApp, client: TestClient, input: Partial<Cre
   return { asOf: done.asOf, rows: await rowsOf(app, done) };
 }
 
-/** The rows of each kind as the API has them, with the names of the views. Messages of forks are left out up to the fork point. */
-async function rowsOfApi(client: TestClient, copied: ReadonlySet<string>): Promise<Readonly<Record<Kind, readonly Row[]>>> {
+/** Messages of forks up to the fork point, which are left out, and those of turns that were retried, which had ended before. */
+type Known = { readonly copied: ReadonlySet<string>; readonly retried: ReadonlySet<string> };
+
+/** The rows of each kind as the API has them, with the names of the views. */
+async function rowsOfApi(client: TestClient, { copied, retried }: Known): Promise<Readonly<Record<Kind, readonly Row[]>>> {
   const { approvals } = await client.get(ApprovalsDocument, { first: 100 });
   const { steps } = await client.get(StepsDocument, { first: 100 });
   const { turns } = await client.get(TurnsDocument, { first: 100, filter: { isOpen: false } });
@@ -63,7 +66,7 @@ async function rowsOfApi(client: TestClient, copied: ReadonlySet<string>): Promi
   for (const { id } of agents.nodes) {
     const { agent } = await client.get(AgentDocument, { id });
     for (const message of agent?.messages.nodes ?? [])
-      if (ended.has(`${id} ${message.turn}`) && !copied.has(message.id))
+      if ((ended.has(`${id} ${message.turn}`) || retried.has(message.id)) && !copied.has(message.id))
         messages.push({ message_id: rowIdOf(message.id), kind: message.kind, turn: message.turn, step: message.step });
   }
   return {
@@ -103,22 +106,24 @@ async function rowsOfApi(client: TestClient, copied: ReadonlySet<string>): Promi
   };
 }
 
-const DEED = fc.record({
-  agent: fc.nat(2),
-  what: fc.constantFrom("say", "read", "write", "fail", "decide", "withdraw", "retry", "fork", "interrupt", "export"),
-});
+const DEEDS = ["say", "read", "write", "fail", "decide", "withdraw", "retry", "fork", "interrupt", "export"] as const;
+const OF_RETRIES = ["fail", "write", "retry", "interrupt", "export"] as const;
 
 describe("exports of decisions, messages, steps and turns", () => {
-  it(
-    "have the rows of the API, and consecutive ones each row once, whatever happens meanwhile",
+  it.each([
+    { meanwhile: "whatever happens meanwhile", all: DEEDS, numRuns: 6 },
+    { meanwhile: "also of turns that are retried", all: OF_RETRIES, numRuns: 3 },
+  ])(
+    "have the rows of the API, and consecutive ones each row once, $meanwhile",
     { timeout: 180_000 },
-    async () => {
+    async ({ all, numRuns }) => {
+      const deed = fc.record({ agent: fc.nat(2), what: fc.constantFrom(...all) });
       await fc.assert(
-        fc.asyncProperty(fc.array(DEED, { minLength: 8, maxLength: 16 }), async (deeds) => {
+        fc.asyncProperty(fc.array(deed, { minLength: 8, maxLength: 16 }), async (deeds) => {
           const app = await startTestApp({ script, template: { permission: { mode: "approval" } } });
           const client = connect(app.url);
           const agents = [(await client.createAgent()).id, (await client.createAgent()).id];
-          const copied = new Set<string>();
+          const [copied, retried] = [new Set<string>(), new Set<string>()];
           const parts: Record<Kind, Row[]> = { DECISIONS: [], MESSAGES: [], STEPS: [], TURNS: [] };
           const since: Record<Kind, string | null> = { DECISIONS: null, MESSAGES: null, STEPS: null, TURNS: null };
           const withdrawn: string[] = [];
@@ -140,8 +145,11 @@ describe("exports of decisions, messages, steps and turns", () => {
             const id = agents[agent % agents.length] ?? "";
             if (what === "say" || what === "read" || what === "write" || what === "fail") await send(id, what);
             else if (what === "retry") {
-              await client.ask(RetryTurnDocument, { input: { agentId: id } });
+              const { turn, messages } = await client.agent(id);
+              const { data } = await client.ask(RetryTurnDocument, { input: { agentId: id } });
               await still(id);
+              if (data?.retryTurn.userErrors.length === 0)
+                for (const message of messages.nodes) if (message.turn === turn) retried.add(message.id);
             } else if (what === "interrupt") {
               await client.get(InterruptAgentDocument, { input: { agentId: id, note: "stop" } });
               await still(id);
@@ -151,7 +159,7 @@ describe("exports of decisions, messages, steps and turns", () => {
               const decision = agent === 0 ? "DENY" : "ALLOW";
               const { id: approvalId, inputHash } = open;
               await client.decide({ approvalId, decision, inputHash, note: "=note" });
-              await expect.poll(async () => (await client.agent(id)).state, { timeout: 10_000 }).toBe("READY");
+              await still(id);
             } else if (what === "withdraw") {
               if ((await client.agent(id)).state !== "PAUSED") continue;
               const messageId = await client.send(id, "never mind");
@@ -166,7 +174,7 @@ describe("exports of decisions, messages, steps and turns", () => {
             } else await exportAll();
           }
           await exportAll();
-          const api = await rowsOfApi(client, copied);
+          const api = await rowsOfApi(client, { copied, retried });
           for (const what of KINDS) {
             const { rows: whole } = await exportedRows(app, client, { what, withTexts: what === "DECISIONS" });
             const own = whole.filter((row) => !withdrawn.includes(String(row["message_id"])));
@@ -176,7 +184,7 @@ describe("exports of decisions, messages, steps and turns", () => {
             expect(keysOf(what, parts[what]), `${what} in parts`).toEqual(keysOf(what, whole));
           }
         }),
-        { numRuns: 6 },
+        { numRuns },
       );
     },
   );
