@@ -24,7 +24,7 @@ import { windowedModel, type Played } from "../support/windowed-model.ts";
 const looks = ownTool("looks", async () => ({ output: "seen", details: null }));
 const [admin, viewer] = [tokenActor("ada", ["admin"]), tokenActor("vera", ["viewer"])];
 
-async function server(url: string) {
+async function server(url: string, requireApprovalTools: readonly string[] = []) {
   const reply = ({ messages }: { messages: readonly { content: readonly { type: string }[] }[] }): Played =>
     messages.at(-1)?.content.some(({ type }) => type === "tool_result") === true
       ? { text: "it is seen" }
@@ -33,7 +33,7 @@ async function server(url: string) {
     database: { kind: "postgres", url, connections: 3 },
     model: windowedModel({ window: 200_000, reply, summary: () => "A summary." }),
     config: { tools: [looks], actors: [admin.actor, viewer.actor] },
-    template: { tools: ["looks"], permission: { mode: "auto" } },
+    template: { tools: ["looks"], permission: { mode: "auto", requireApprovalTools } },
   });
   return { app, client: connect(app.url, admin.token), sql: app.database.sql };
 }
@@ -98,6 +98,17 @@ it("a deletion waits for the server that has an idle agent, and refuses at once 
   const { deleteAgent } = await client.get(DeleteAgentDocument, { input: { agentId: working } });
   expect(deleteAgent.userErrors.map(({ code }) => code)).toEqual(["AT_WORK"]);
   expect(performance.now() - since).toBeLessThan(5_000);
+});
+
+it("an archived agent with an open question is deleted once its server has closed the question", async () => {
+  const { client } = await server(await testDatabaseUrl(), ["looks"]);
+  const { id } = await client.createAgent();
+  await client.send(id, "look");
+  await expect.poll(async () => (await client.agent(id)).state).toBe("PAUSED");
+  const { deleteAgent } = await client.get(DeleteAgentDocument, { input: { agentId: id } });
+  expect(deleteAgent.userErrors.map(({ code }) => code)).toEqual(["NOT_ARCHIVED"]);
+  await client.get(ArchiveAgentDocument, { input: { agentId: id } });
+  await deleted(client, id);
 });
 
 it("readers of others get all of theirs, from any cursor, before, between and after the removal; groups stay", async () => {

@@ -69,8 +69,8 @@ export async function deleteAgent(
       [tree] = await sql.query(READ, [agentId]);
     }
     if (tree === undefined) continue;
-    const problem = problemOf(tree);
     if (onlyLeaves(tree)) return refused(STILL_HELD);
+    const problem = problemOf(tree);
     if (problem !== null) return refused({ ...problem, field: ["agentId"] });
     await auditsBehind(sql);
     for (let chunk = 0; chunk < CHUNKS && !(await foldAudit(sql, actor.tenant)); chunk += 1);
@@ -103,18 +103,17 @@ export async function deleteAgent(
 const STILL_HELD: CommandRefusal = {
   code: "AT_WORK",
   field: ["agentId"],
-  message: "a server still has the agent, or one below it: try again in a minute",
+  message: "a server still has the agent, or one below it, or closes its questions: try again in a minute",
 };
 
-/** True if only a server that has not let an agent go yet stands against the deletion. */
-function onlyLeaves(tree: Tree): boolean {
-  return tree.leaving > 0 && problemOf({ ...tree, working: tree.working - tree.leaving }) === null;
+/** True if the tree is archived and only waits: servers close the questions of archived agents, and let idle agents go. */
+function onlyLeaves({ parentId, unarchived, working, leaving, questions }: Tree): boolean {
+  return parentId === null && unarchived === 0 && (questions > 0 || (working > 0 && working === leaving));
 }
 
-function problemOf({ parentId, unarchived, working, questions }: Tree): Pick<CommandRefusal, "code" | "message"> | null {
+function problemOf({ parentId, unarchived, working }: Tree): Pick<CommandRefusal, "code" | "message"> | null {
   if (parentId !== null)
     return { code: "INVALID", message: "the agent is below another one: delete the first agent of its tree" };
-  if (questions > 0) return { code: "AT_WORK", message: "the agent, or one below it, has an open question: decide it first" };
   if (unarchived > 0) return { code: "NOT_ARCHIVED", message: "the agent is not archived with its tree: `archiveAgent` first" };
   if (working > 0)
     return { code: "AT_WORK", message: "the agent, or one below it, is at work: wait for its end, or interrupt it" };
