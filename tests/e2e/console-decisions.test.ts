@@ -47,6 +47,7 @@ withChromium("console: an edited input has the server's errors, and a rule can e
   const timeout = page.getByRole("spinbutton", { name: "timeout_ms" });
   await timeout.fill("-1");
   await page.locator(".field").filter({ has: timeout }).getByRole("alert").waitFor();
+  await untilSeen(page);
   await page.keyboard.press("Control+Enter");
   await page.getByText("timeout_ms: must be").waitFor();
   await timeout.fill("");

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import type { TestAppOptions } from "../support/app.ts";
 import { screenshot } from "../support/browser.ts";
 import { connect, type TestClient } from "../support/client.ts";
-import { axeViolations, consolePage, type ConsolePage } from "../support/console-page.ts";
+import { axeViolations, consolePage, untilSeen, type ConsolePage } from "../support/console-page.ts";
 import { withChromium } from "../support/example-app.ts";
 
 /** A page of the console, whose person is the local administrator. */
@@ -62,6 +62,7 @@ withChromium(
     await page.keyboard.press("ControlOrMeta+a");
     await page.keyboard.type("better");
     expect(await axeViolations(page)).toEqual([]);
+    await untilSeen(page);
     await page.keyboard.press("ControlOrMeta+Enter");
     await page.getByText("Nothing waits for a decision.").waitFor();
     await expect.poll(() => readFile(join(app.workspace, "a.txt"), "utf8")).toBe("one\nbetter\nthree\n");
@@ -72,6 +73,7 @@ withChromium(
     await page.getByText("make build is not known").first().waitFor();
     await page.keyboard.press("d");
     await page.keyboard.type("Build it by hand.");
+    await untilSeen(page);
     await page.keyboard.press("ControlOrMeta+Enter");
     await page.getByText("Nothing waits for a decision.").waitFor();
 
