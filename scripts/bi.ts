@@ -12,10 +12,7 @@ const USAGE = "npm run bi -- install | drop | grant NAME --tenant TENANT [--cont
 
 /** `npm run bi`: the SQL views for analysts and the logins that read them, on the PostgreSQL of DATABASE_URL. Migrates nothing. */
 await command(async () => {
-  const { positionals, values } = parseArgs({
-    allowPositionals: true,
-    options: { tenant: { type: "string" }, content: { type: "boolean", default: false } },
-  });
+  const { positionals, values } = parsed();
   const [verb, name] = positionals;
   if (verb === "columns") return writeFile(new URL("../docs/bi-columns.md", import.meta.url), columnsPage(VIEWS));
   const { database } = readEnvironment(process.env);
@@ -34,6 +31,17 @@ await command(async () => {
     await client.end();
   }
 });
+
+function parsed() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { tenant: { type: "string" }, content: { type: "boolean", default: false } },
+    });
+  } catch (error) {
+    throw new ViewsRefused(`${error instanceof Error ? error.message : String(error)}; usage: ${USAGE}`);
+  }
+}
 
 async function run(
   connection: OperatorConnection,
@@ -60,6 +68,8 @@ async function run(
         console.error(
           "This version of PostgreSQL shows samples of columns of other tenants to a hostile reader (CVE-2025-8713): update it to 15.14, 16.10, 17.6 or later.",
         );
+      const [known] = await connection.query("SELECT FROM tenant_log WHERE tenant = $1", [tenant]);
+      if (known === undefined) console.error(`No row is of the tenant ${tenant} yet: is the name right?`);
       const password = await grantReader(connection, { role, tenant, readsContent: content });
       return console.log(`role ${role}, password ${password} (shown once)`);
     }

@@ -19,8 +19,10 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 await command(async () => {
   const { retention, webhooks, listeners, environment } = await loadSettings(readEnvironment(process.env));
   const now = new Date();
-  const days = (keptMs: number | null): string =>
-    keptMs === null ? "for ever" : `for ${Number((keptMs / DAY_MS).toPrecision(3))} days`;
+  const days = (keptMs: number | null): string => {
+    const count = Number(((keptMs ?? 0) / DAY_MS).toPrecision(3));
+    return keptMs === null ? "for ever" : `for ${count} ${count === 1 ? "day" : "days"}`;
+  };
   console.error(
     `Events are kept ${days(retention.eventsMs)}, deltas ${days(retention.deltasMs)}, whole outputs ${days(retention.outputsMs)}, contents of tool calls ${days(retention.toolCallsMs)}, of messages ${days(retention.messagesMs)}, of approvals ${days(retention.approvalsMs)}. What would go now:`,
   );

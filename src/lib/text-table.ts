@@ -5,6 +5,8 @@ export type TableColumn = { readonly name: string; readonly isNumber: boolean };
 
 /** The most characters of a cell that are shown. */
 const SHOWN = 200;
+/** The lines of a plan are indented. */
+const INDENTATION = /^ {0,40}/;
 
 /** A table for a terminal, of lines. A null is shown as NULL. Characters that command a terminal, or are invisible, are shown as escapes. */
 export function textTable(columns: readonly TableColumn[], rows: readonly (readonly (string | null)[])[]): readonly string[] {
@@ -23,7 +25,8 @@ function shownCell(text: string): string {
   const start = Array.from(text.slice(0, SHOWN * 2))
     .slice(0, SHOWN)
     .join("");
-  return visibleLine(start) + (start.length < text.length ? "…" : "");
+  const indentation = INDENTATION.exec(start)?.[0] ?? "";
+  return indentation + visibleLine(start.slice(indentation.length)) + (start.length < text.length ? "…" : "");
 }
 
 function padded(text: string, width: number, isRight: boolean): string {

@@ -47,3 +47,9 @@ it("what would command a terminal is an escape, and a long text is cut", () => {
   expect(line).toMatch(/^a\\u001b\[31m\\u202eb\\u000a +1$/);
   expect(table(["x".repeat(300), "1"])[2]).toBe(`${"x".repeat(200)}…      1`);
 });
+
+it("the indentation of a plan stays, and runs of spaces within a line are shown", () => {
+  const [, , first, second] = textTable([{ name: "plan", isNumber: false }], [["      ->  Seq Scan"], ["a      b"]]);
+  expect(first).toBe("      ->  Seq Scan");
+  expect(second).toBe(`a${"\\u0020".repeat(6)}b`);
+});

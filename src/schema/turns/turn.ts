@@ -91,7 +91,8 @@ builder.queryField("turns", (t) =>
   t.connection(
     {
       type: Turn,
-      description: "Turns of agents that the viewer may see, from their first step on. Turns copied by forks are left out.",
+      description:
+        "Turns of agents that the viewer may see, once their first step has begun or they have ended. Turns copied by forks are left out.",
       args: {
         filter: t.arg({ type: TurnFilter, description: "Filter. All turns if omitted." }),
         orderBy: t.arg({ type: TurnOrder, description: "Sort order. Newest first if omitted." }),
