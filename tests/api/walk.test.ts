@@ -172,30 +172,39 @@ it("the walk goes over every field of every type", async () => {
   expect(reachable.filter((coordinate) => !covered.has(coordinate))).toEqual([]);
 });
 
-it.each(MAY_SEE)("every field shows %s what they may see (invariant 12)", { timeout: 120_000 }, async (who) => {
+it("every field shows those who may what they may see (invariant 12)", { timeout: 120_000 }, async () => {
   const office = await everything();
-  const seen = new Set<string>();
-  await tenAtOnce(documents(office), async ({ field, text }) => {
-    const { data, errors } = await office.as(who).post<object>({ query: text });
-    if (JSON.stringify(data ?? null).includes(SECRET)) seen.add(field);
-    const unexpected = errors.filter(({ extensions }) => extensions?.["code"] !== "FORBIDDEN");
-    expect(unexpected, text.slice(0, 200)).toEqual([]);
-  });
-  // The walk can see: what is in the answers of those who may is looked for in those of the others.
-  const shown = ["agent", "agents", "approvals", "node", "nodes", "timeline", "toolCall", "toolCalls"];
-  expect(shown.filter((field) => !seen.has(field))).toEqual([]);
+  const asked = documents(office);
+  for (const who of MAY_SEE) {
+    const seen = new Set<string>();
+    await tenAtOnce(asked, async ({ field, text }) => {
+      const { data, errors } = await office.as(who).post<object>({ query: text });
+      if (JSON.stringify(data ?? null).includes(SECRET)) seen.add(field);
+      const unexpected = errors.filter(({ extensions }) => extensions?.["code"] !== "FORBIDDEN");
+      expect(unexpected, `${who}: ${text.slice(0, 200)}`).toEqual([]);
+    });
+    // The walk can see: what is in the answers of those who may is looked for in those of the others.
+    const shown = ["agent", "agents", "approvals", "node", "nodes", "timeline", "toolCall", "toolCalls"];
+    expect(
+      shown.filter((field) => !seen.has(field)),
+      who,
+    ).toEqual([]);
+  }
 });
 
-it.each(MAY_NOT)("no field shows %j anything of what others have, tenant by tenant (invariant 12)", async (who) => {
+it("no field shows others anything, tenant by tenant (invariant 12)", { timeout: 120_000 }, async () => {
   const office = await everything();
   const { actor: _actor, ...ids } = office.ids;
-  const asked = documents(office).map(async ({ text }) => {
-    const { data } = await office.as(who).post<object>({ query: text });
-    const answer = JSON.stringify(data ?? null);
-    for (const secret of [SECRET, ...Object.values(ids)])
-      expect(answer.includes(secret), `${secret}: ${text.slice(0, 300)}`).toBe(false);
-  });
-  await Promise.all(asked);
+  const texts = documents(office);
+  for (const who of MAY_NOT) {
+    const asked = texts.map(async ({ text }) => {
+      const { data } = await office.as(who).post<object>({ query: text });
+      const answer = JSON.stringify(data ?? null);
+      for (const secret of [SECRET, ...Object.values(ids)])
+        expect(answer.includes(secret), `${JSON.stringify(who)}, ${secret}: ${text.slice(0, 300)}`).toBe(false);
+    });
+    await Promise.all(asked);
+  }
 });
 
 it("no subscription tells others of an agent, from the beginning of the log on (invariant 12)", async () => {
