@@ -9,6 +9,7 @@ import {
 import { tokenActor } from "../../support/actors.ts";
 import { startTestApp } from "../../support/app.ts";
 import { connect, type TestClient } from "../../support/client.ts";
+import { ACTORS, ask, SCRIPT } from "../../support/office.ts";
 
 const idOf = (index: number): string => `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`;
 
@@ -331,5 +332,24 @@ describe("groups of approvals", () => {
         { message: expect.stringContaining(message) as string, extensions: { code: "BAD_USER_INPUT" } },
       ]);
     }
+  });
+
+  it("count what people answered the other way when the same was asked again", async () => {
+    const app = await startTestApp({ config: ACTORS, script: SCRIPT, template: { selfApproval: true } });
+    const client = connect(app.url, "ada-token");
+    const answered = async (decision: "ALLOW" | "DENY", words: string, of?: string): Promise<string> => {
+      const { agent, approvalId, inputHash } = await ask(client, words, of);
+      await client.decide({ approvalId, inputHash, decision });
+      await expect.poll(async () => (await client.agent(agent)).state).toBe("READY");
+      return agent;
+    };
+    const agent = await answered("DENY", "write a.txt");
+    await answered("ALLOW", "write a.txt", agent);
+    await answered("DENY", "write a.txt", agent);
+    // Another file, and another agent, are other questions.
+    await answered("DENY", "write b.txt", agent);
+    await answered("ALLOW", "write b.txt");
+    const { total } = await groupsOf(client, { by: [] });
+    expect(total).toMatchObject({ approvals: 5, deniedThenAllowed: 1, allowedThenDenied: 1 });
   });
 });
