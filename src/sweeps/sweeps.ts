@@ -12,14 +12,13 @@ import type { ErasedContent } from "./erasure/erased-payload.ts";
 import { counted, withCause } from "../lib/text.ts";
 import { every } from "../lib/time.ts";
 import { applyErasure } from "./erasure/erase.ts";
-import { LEFT_IMAGES } from "./erasure/left-images.ts";
+import { LEFT_IMAGES, LEFT_VERSIONS } from "./left-rows.ts";
 import { leftOutputs } from "./erasure/left-outputs.ts";
 import { DELETED_AGENTS } from "./deleted-agents.ts";
 import { OLD_BUDGET_PERIODS } from "./budgets.ts";
 import { OLD_MEMORY } from "./memory.ts";
 import { RemovalSweep } from "./removal.ts";
 import { OLD_ACCESS_TOKENS, OLD_SESSIONS } from "./sign-ins.ts";
-import { LEFT_VERSIONS } from "./template-versions.ts";
 
 /** The time between two sweeps, in ms. */
 export const RETENTION_SWEEP_MS = 60 * 60 * 1_000;

@@ -3,7 +3,7 @@ import type { DatabaseConfig } from "../../src/db/database.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { rowId } from "../../src/lib/global-id.ts";
 import { DELETED_AGENTS } from "../../src/sweeps/deleted-agents.ts";
-import { LEFT_IMAGES } from "../../src/sweeps/erasure/left-images.ts";
+import { LEFT_IMAGES } from "../../src/sweeps/left-rows.ts";
 import {
   ApprovalGroupsDocument,
   SendMessageDocument,

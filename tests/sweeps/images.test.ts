@@ -4,7 +4,7 @@ import type { Sql } from "../../src/db/sql.ts";
 import { rowId } from "../../src/lib/global-id.ts";
 import { DELETED_AGENTS } from "../../src/sweeps/deleted-agents.ts";
 import { ERASES } from "../../src/sweeps/erasure/row-contents.ts";
-import { LEFT_IMAGES } from "../../src/sweeps/erasure/left-images.ts";
+import { LEFT_IMAGES } from "../../src/sweeps/left-rows.ts";
 import {
   ContextAtDocument,
   ForkAgentDocument,

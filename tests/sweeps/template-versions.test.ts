@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
 import { NO_SKEW, type ClockSkew } from "../../src/db/database-clock.ts";
-import { LEFT_VERSIONS } from "../../src/sweeps/template-versions.ts";
+import { LEFT_VERSIONS } from "../../src/sweeps/left-rows.ts";
 import { RemovalSweep } from "../../src/sweeps/removal.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
