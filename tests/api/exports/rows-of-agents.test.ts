@@ -285,7 +285,8 @@ describe("exports of decisions, messages, steps and turns", () => {
       for (const models of [[first], ["fallback"], [first, "fallback"], ["other"]]) {
         const { turns } = await client.get(TurnsDocument, { filter: { models } });
         const { rows } = await exportedRows(app, client, { what: "TURNS", filter: { models }, since });
-        expect(rows.map(({ turn }) => turn).toSorted(), models.join()).toEqual(turns.nodes.map(({ turn }) => turn).toSorted());
+        const listed = turns.nodes.map(({ agentId, turn }) => `${rowIdOf(agentId)} ${turn}`);
+        expect(keysOf("TURNS", rows), models.join()).toEqual(listed.toSorted());
         expect(rows).toHaveLength(models.filter((model) => model !== "other").length);
       }
   });
