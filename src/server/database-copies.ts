@@ -11,8 +11,8 @@ const OF_PROXIES: readonly string[] = [...FORWARDED, "x-forwarded-host", "x-forw
 type CopyAnswer = { readonly status: number; readonly body: { readonly copy: string } | { readonly message: string } };
 
 /**
- * Answers `POST /database-copies?tenant=…`: the name of a new copy of the embedded database in its folder of copies, for an administrator
- * of the tenant on this machine. The copy has the rows of all tenants, and is readable by the user of the server only.
+ * Answers `POST /database-copies?tenant=…` with the name of a new copy of the embedded database in its folder of copies. Only
+ * administrators of the tenant on this machine may ask. The copy has the rows of all tenants, and is readable by the user of the server only.
  */
 export async function answerCopy(
   request: IncomingMessage,
