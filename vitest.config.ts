@@ -16,6 +16,7 @@ export default defineConfig({
       { extends: true, test: { name: "e2e", include: ["tests/e2e/**/*.test.ts"] } },
     ],
     globalSetup: ["tests/support/postgres.ts"],
+    setupFiles: ["tests/support/properties.ts"],
     testTimeout: 20_000,
     hookTimeout: 60_000,
     // What is waited for comes late on a busy machine: only a test's own time ends the waiting.

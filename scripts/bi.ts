@@ -10,6 +10,9 @@ import { command } from "./command.ts";
 
 const USAGE = "npm run bi -- install | drop | grant NAME --tenant TENANT [--content] | revoke NAME | list | columns";
 
+/** The parameters of DATABASE_URL that say how a server is reached, and not how the owner of the tables signs in. */
+const SHARED_PARAMETERS: ReadonlySet<string> = new Set(["sslmode", "sslrootcert", "uselibpqcompat"]);
+
 /** `npm run bi`: the SQL views for analysts and the logins that read them, on the PostgreSQL of DATABASE_URL. Migrates nothing. */
 await command(async () => {
   const { positionals, values } = parsed();
@@ -17,7 +20,9 @@ await command(async () => {
   if (verb === "columns") return writeFile(new URL("../docs/bi-columns.md", import.meta.url), columnsPage(VIEWS));
   const { database } = readEnvironment(process.env);
   if (database.kind === "embedded")
-    throw new ViewsRefused("the embedded database has no logins: set DATABASE_URL to a PostgreSQL");
+    throw new ViewsRefused(
+      "the embedded database has no logins, so there is nothing to connect to: ask it with `npm run sql`, or set DATABASE_URL to a PostgreSQL",
+    );
   const client = new pg.Client({ connectionString: database.url, application_name: "triplane 0 command" });
   await client.connect();
   try {
@@ -26,7 +31,8 @@ await command(async () => {
       query: async <Row>(text: string, given: readonly unknown[] = []) =>
         (await client.query<Row & pg.QueryResultRow>(text, [...given])).rows,
     };
-    await run(connection, verb, name, values);
+    const { host, port, database: of = "" } = client;
+    await run(connection, { host, port, name: of, url: database.url }, verb, name, values);
   } finally {
     await client.end();
   }
@@ -43,8 +49,29 @@ function parsed() {
   }
 }
 
+/** The place of the views, by the connection of this command. */
+type Place = { readonly host: string; readonly port: number; readonly name: string; readonly url: string };
+
+/** The URL by which a reader connects to the place. The host is a folder for a socket. */
+function readerUrl({ host, port, name, url }: Place, role: string, password: string): string {
+  const isSocket = host.startsWith("/");
+  const shared = [...new URL(url).searchParams].filter(([parameter]) => SHARED_PARAMETERS.has(parameter));
+  const parameters = new URLSearchParams([
+    ...(isSocket
+      ? [
+          ["host", host],
+          ["port", String(port)],
+        ]
+      : []),
+    ...shared,
+  ]).toString();
+  const address = isSocket ? "" : `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return `postgresql://${role}:${password}@${address}/${encodeURIComponent(name)}${parameters === "" ? "" : `?${parameters}`}`;
+}
+
 async function run(
   connection: OperatorConnection,
+  place: Place,
   verb: string | undefined,
   role: string | undefined,
   { tenant, content }: { readonly tenant?: string; readonly content: boolean },
@@ -71,7 +98,7 @@ async function run(
       const [known] = await connection.query("SELECT FROM tenant_log WHERE tenant = $1", [tenant]);
       if (known === undefined) console.error(`No row is of the tenant ${tenant} yet: is the name right?`);
       const password = await grantReader(connection, { role, tenant, readsContent: content });
-      return console.log(`role ${role}, password ${password} (shown once)`);
+      return console.log(`role ${role}, password ${password} (shown once)\n${readerUrl(place, role, password)}`);
     }
     case "revoke": {
       if (role === undefined) break;

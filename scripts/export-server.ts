@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
-import { rename, rm, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { finished } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { CommandFailed } from "../src/operator-error.ts";
@@ -11,6 +11,14 @@ const TRIES = 30;
 
 /** The statuses of a server, or of a proxy before it, that answers later. */
 const LATER: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** The options of the command by the fields of the input. */
+const OPTIONS: ReadonlyMap<string, string> = new Map([
+  ["withTexts", "--texts"],
+  ["tools", "--tools"],
+  ["since", "--since"],
+  ["asOf", "--as-of"],
+]);
 
 /** The server does not answer now: it may be starting. */
 class NotAnswered extends Error {
@@ -29,17 +37,24 @@ type Export = {
   readonly viewerUrl: string | null;
 };
 
-export type Created = { readonly export: Export | null; readonly userErrors: readonly { readonly message: string }[] };
+type UserError = { readonly message: string; readonly field: readonly string[] | null };
+
+export type Created = { readonly export: Export | null; readonly userErrors: readonly UserError[] };
+
+type Failure = { readonly message: string; readonly extensions?: { readonly code?: string } };
 
 /** A server whose exports a command makes and downloads, with the token of TRIPLANE_TOKEN. */
 export class ExportServer {
   readonly #url: string;
+  readonly #token: string | null;
   readonly #headers: Readonly<Record<string, string>>;
 
   constructor(url: string) {
     this.#url = url;
-    const token = process.env["TRIPLANE_TOKEN"];
-    this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    this.#token = process.env["TRIPLANE_TOKEN"]?.trim() || null;
+    if (this.#token !== null && !/^[\x21-\x7e]+$/.test(this.#token))
+      throw new CommandFailed("TRIPLANE_TOKEN has a space or a letter that no token has: copy the token again");
+    this.#headers = this.#token === null ? {} : { authorization: `Bearer ${this.#token}` };
   }
 
   /** The answer to an operation, which is sent once. */
@@ -55,14 +70,19 @@ export class ExportServer {
       headers: { "content-type": "application/json", ...this.#headers },
       body: JSON.stringify({ query, variables }),
     });
-    const answer = (await response.json()) as {
-      readonly data?: Data | null;
-      readonly errors?: readonly { readonly message: string }[];
-    };
-    if (answer.errors !== undefined || !answer.data)
+    if (response.status === 401)
       throw new CommandFailed(
-        answer.errors?.map(({ message }) => message).join("\n") ?? `${this.#url} answered ${response.status}`,
+        this.#token === null
+          ? `${this.#url} wants a token: set TRIPLANE_TOKEN to yours`
+          : `${this.#url} does not accept the token of TRIPLANE_TOKEN: set it to a valid one`,
       );
+    const answer = (await response.json().catch((error: unknown) => {
+      throw new CommandFailed(`${this.#url} answered ${response.status} and no JSON: is it the address of a Triplane?`, {
+        cause: error,
+      });
+    })) as { readonly data?: Data | null; readonly errors?: readonly Failure[] };
+    if (answer.errors !== undefined || !answer.data)
+      throw new CommandFailed(answer.errors?.map(told).join("\n") ?? `${this.#url} answered ${response.status}`);
     return answer.data;
   }
 
@@ -91,28 +111,22 @@ export class ExportServer {
     }
   }
 
-  /** Writes the file beside its name, from where a broken download stopped, and names it when it is whole. */
-  async download(of: Export, out: string): Promise<void> {
-    const partial = `${out}.partial`;
-    await rm(partial, { force: true });
+  /** Writes the file, from where a broken download stopped. */
+  async download(of: Export, to: string): Promise<void> {
     await again(async () => {
-      const begun = await stat(partial).then(
-        ({ size }) => size,
-        () => 0,
-      );
+      const { size: begun } = await stat(to);
       const { viewerUrl } = begun === 0 ? of : await this.#now(of.id);
       if (viewerUrl === null) throw new CommandFailed("you may not download this export any more");
-      await this.#read(viewerUrl, partial, begun);
-      if ((await stat(partial)).size !== of.bytes) throw new NotAnswered("the download broke off");
+      await this.#read(viewerUrl, to, begun);
+      if ((await stat(to)).size !== of.bytes) throw new NotAnswered("the download broke off");
     });
-    await rename(partial, out);
   }
 
-  async #read(path: string, partial: string, begun: number): Promise<void> {
+  async #read(path: string, to: string, begun: number): Promise<void> {
     const range = begun === 0 ? {} : { range: `bytes=${begun}-` };
     const response = await this.#send(path, { headers: { ...this.#headers, ...range } });
     if (!response.ok) throw new CommandFailed((await response.text()).trim());
-    const file = createWriteStream(partial, { flags: response.status === 206 ? "a" : "w", mode: 0o600 });
+    const file = createWriteStream(to, { flags: response.status === 206 ? "a" : "w" });
     try {
       for await (const chunk of response.body ?? []) if (!file.write(chunk)) await once(file, "drain");
     } catch (error) {
@@ -122,6 +136,16 @@ export class ExportServer {
       await finished(file);
     }
   }
+}
+
+/** A refusal of the server with the option of the command that it is about. */
+export function refusalOf({ field, message }: UserError): string {
+  const option = OPTIONS.get(field?.at(-1) ?? "");
+  return option === undefined ? message : `${option}: ${message}`;
+}
+
+function told({ message, extensions }: Failure): string {
+  return extensions?.code?.startsWith("CURSOR_") === true ? `--since, or --as-of: ${message}` : message;
 }
 
 async function again<Result>(work: () => Promise<Result>): Promise<Result> {

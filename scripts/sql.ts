@@ -33,7 +33,7 @@ await command(async () => {
   if (given === undefined && process.stdin.isTTY) throw new StatementRefused(`usage: ${USAGE}`);
   const { text: statement } = readingStatement(given ?? (await text(process.stdin)));
   const token = process.env["TRIPLANE_TOKEN"]?.trim() || null;
-  const copy = await obtainCopy({ dataFolder: database.folder, token, signal: stopping.signal });
+  const copy = await obtainCopy({ dataFolder: database.folder, tenant: values.tenant, token, signal: stopping.signal });
   try {
     const question = { folder: join(copy, "pglite"), tenant: values.tenant, readsContent: values.content, statement };
     print(await askCopy(question, { limitMs: values.seconds * 1_000, signal: stopping.signal }), values);

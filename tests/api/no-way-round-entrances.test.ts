@@ -171,7 +171,7 @@ it("no way round the gate by children, reminders, later results, clients and cal
   const asking = lives.filter(({ steps }) => steps.length > 0);
   await fc.assert(
     fc.asyncProperty(fc.array(asking, { minLength: 6, maxLength: 6 }), async (some) => void (await all(some))),
-    { numRuns: 2, endOnFailure: true },
+    { numRuns: 2 },
   );
   const by = (entrance: Entrance): readonly Effect[] =>
     world.effects.filter(({ committed }) => reached.get(committed?.agentId ?? "") === entrance);

@@ -164,7 +164,6 @@ it("no way round the gate: each effect has a verdict from before it, bound to ex
     ),
     {
       numRuns: 5,
-      endOnFailure: true,
     },
   );
 

@@ -332,7 +332,7 @@ describe("a feed", () => {
           await expect.poll(() => feeds.size).toBe(0);
           expect(feeds.readers).toBe(0);
         }),
-        { numRuns: 25, endOnFailure: true },
+        { numRuns: 25 },
       );
     },
   );

@@ -11,9 +11,13 @@ const ACTORS = [...(NEIGHBOURS.actors ?? []), tokenActor("ada", ["admin"]).actor
 const TYPE = { "content-type": "application/json" };
 
 /** The status of an answer. `fetch` sets no Host. */
-function status(app: TestApp, headers: Record<string, string>, method = "POST"): Promise<number | undefined> {
+function status(
+  app: TestApp,
+  headers: Record<string, string>,
+  { method = "POST", path = "/database-copies?tenant=acme" } = {},
+): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const asked = request({ host: "127.0.0.1", port: app.port, path: "/database-copies", method, headers }, (response) => {
+    const asked = request({ host: "127.0.0.1", port: app.port, path, method, headers }, (response) => {
       response.resume();
       resolve(response.statusCode);
     });
@@ -37,23 +41,35 @@ it(
     expect(await status(app, { ...ada, host: "triplane.example" })).toBe(403);
     expect(await status(app, { ...ada, origin: `http://127.0.0.1:${app.port}` })).toBe(403);
     expect(await status(app, { ...ada, origin: "http://evil.example" })).toBe(403);
-    expect(await status(app, ada, "GET")).toBe(405);
+    expect(await status(app, ada, { method: "GET" })).toBe(405);
     expect(await status(app, { authorization: "Bearer ada-token", "content-type": "text/plain" })).toBe(405);
+    // An administrator asks about their own tenant alone (invariant 12).
+    expect(await status(app, { ...ada, authorization: "Bearer zoe-token" })).toBe(403);
+    expect(await status(app, ada, { path: "/database-copies?tenant=other" })).toBe(403);
+    expect(await status(app, ada, { path: "/database-copies" })).toBe(403);
     expect(await readdir(folder)).not.toContain("copies");
     expect(await status(app, ada)).toBe(200);
     expect(await readdir(join(folder, "copies"))).toHaveLength(1);
   },
 );
 
-it("a command finds the server, and its refusal says which token is missing", { timeout: 60_000 }, async () => {
-  const folder = await embeddedFolder();
-  await startTestApp({ database: { kind: "embedded", folder }, config: { actors: ACTORS } });
-  const { signal } = new AbortController();
-  await expect(obtainCopy({ dataFolder: folder, token: null, signal })).rejects.toThrow(/TRIPLANE_TOKEN/);
-  const copy = await obtainCopy({ dataFolder: folder, token: "ada-token", signal });
-  expect(await readdir(join(copy, "pglite"))).toContain("PG_VERSION");
-  await rm(copy, { recursive: true });
-});
+it(
+  "a command finds the server, and its refusal says which token is missing, or which tenant is meant",
+  { timeout: 60_000 },
+  async () => {
+    const folder = await embeddedFolder();
+    await startTestApp({ database: { kind: "embedded", folder }, config: { actors: ACTORS } });
+    const { signal } = new AbortController();
+    const asked = { dataFolder: folder, tenant: "acme", token: "ada-token", signal };
+    await expect(obtainCopy({ ...asked, token: null })).rejects.toThrow(/TRIPLANE_TOKEN/);
+    await expect(obtainCopy({ ...asked, tenant: "a&b" })).rejects.toThrow(
+      /made no copy: the token is of an administrator of acme, not of a&b: give --tenant acme, or the token of an administrator of a&b$/,
+    );
+    const copy = await obtainCopy(asked);
+    expect(await readdir(join(copy, "pglite"))).toContain("PG_VERSION");
+    await rm(copy, { recursive: true });
+  },
+);
 
 it(
   "a server without actors copies for this machine, and one on PostgreSQL has nothing to copy",

@@ -360,7 +360,7 @@ export type CreateAgentInput = {
 export type CreateExportInput = {
   /** Only rows that were final at this position. The end of the log if omitted. */
   asOf?: string | null | undefined;
-  /** Rows of the file; all that the viewer may read if omitted. Each kind of rows has only conditions that make sense for it. `created` is the time of the request of an approval, or of the start of a step or turn. Of other rows it is their own time. */
+  /** Rows of the file; all that the viewer may read if omitted. Each kind of rows has only conditions that make sense for it. `created` is the time of the request of an approval, or of the start of a step or turn. Of other rows it is their own time. The model of a turn is that of its first step. */
   filter?: ToolCallFilter | null | undefined;
   /** Form of the file. */
   format: ExportFormat;

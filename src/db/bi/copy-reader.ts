@@ -147,12 +147,21 @@ async function told<Value>(text: string, offset: number | null, run: () => Promi
   } catch (error) {
     const { code, hint, position } = problemOf(error);
     const at = offset === null || position === "" ? "" : placeIn(text, Number(position) - 1 - offset);
-    const advice = ADVICE.get(code) ?? (/multiple commands/.test(messageOf(error)) ? ONE_STATEMENT : hint);
-    throw new StatementRefused(`${messageOf(error)}${at}${advice === "" ? "" : `: ${advice}`}`, { cause: error });
+    const message = messageOf(error);
+    // The analyst has written no DECLARE CURSOR.
+    if (/DECLARE CURSOR/.test(message)) throw new StatementRefused(ONLY_READS, { cause: error });
+    const advice = ADVICE.get(code) ?? REMEDIES.find(([form]) => form.test(message))?.[1] ?? hint;
+    throw new StatementRefused(`${message}${at}${advice === "" ? "" : `: ${advice}`}`, { cause: error });
   }
 }
 
-const ONE_STATEMENT = "give one statement, and no text after its semicolon";
+const ONLY_READS = "give one statement that only reads, without INSERT, UPDATE, DELETE or MERGE, also in WITH";
+
+/** By the message, where the code is one of many problems. */
+const REMEDIES: readonly (readonly [form: RegExp, remedy: string])[] = [
+  [/multiple commands/, "give one statement, and no text after its semicolon"],
+  [/at or near "(insert|update|delete|merge)"/i, ONLY_READS],
+];
 
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ["25006", "statements only read here"],

@@ -18,7 +18,13 @@ const PAUSE_MS = 100;
 /** The time in which a server makes a copy, in ms. */
 const COPYING_MS = 60_000;
 
-type CopyRequest = { readonly dataFolder: string; readonly token: string | null; readonly signal: AbortSignal };
+/** `tenant` is the one to ask about: a server makes a copy for its administrators only. */
+type CopyRequest = {
+  readonly dataFolder: string;
+  readonly tenant: string;
+  readonly token: string | null;
+  readonly signal: AbortSignal;
+};
 
 /**
  * The folder of a new copy of the embedded database, which the caller removes. If no server runs, it is made here, under the
@@ -64,12 +70,12 @@ async function copyLocked(dataFolder: string, database: string): Promise<string>
 }
 
 /** The folder of the copy that the server made; null if it listens no more. */
-async function askServer(address: string, { dataFolder, token, signal }: CopyRequest): Promise<string | null> {
+async function askServer(address: string, { dataFolder, tenant, token, signal }: CopyRequest): Promise<string | null> {
   if (!isLoopback(new URL(address).hostname))
     throw new CopyRefused(
       `the server listens on ${address} only, and copies are for this machine: stop it for the statement, or let it listen on 127.0.0.1 or 0.0.0.0 (HOST)`,
     );
-  const response = await fetch(new URL(COPIES_PATH, address), {
+  const response = await fetch(new URL(`${COPIES_PATH}?${new URLSearchParams({ tenant })}`, address), {
     method: "POST",
     headers: { "content-type": "application/json", ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
     redirect: "error",

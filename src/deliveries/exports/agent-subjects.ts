@@ -77,8 +77,13 @@ export const TURNS: Subject = subjectOfAgents({
   rowsSeen: (chosen) => `SELECT ${TURN_KEY} FROM (${STEPS_OF_TURN} OFFSET 0) o GROUP BY o.turn HAVING ${ofTurns(chosen)}`,
 });
 
+/** The model of a turn is that of its first step, as in `turns`. */
 function ofTurns(chosen: Chosen): string {
-  return all(within("min(o.started_at)", chosen));
+  const { filter, parameters } = chosen;
+  return all([
+    ...within("min(o.started_at)", chosen),
+    ...among("(array_agg(o.model ORDER BY o.step))[1]", filter.models, parameters),
+  ]);
 }
 
 /** Messages that were withdrawn come after those of the transcript. */

@@ -108,7 +108,7 @@ const CONDITIONS: Readonly<Record<ExportSubject, readonly string[]>> = {
   DECISIONS: ["tools", "decidedBy"],
   MESSAGES: [],
   STEPS: ["models"],
-  TURNS: [],
+  TURNS: ["models"],
   EVENTS: [],
 };
 

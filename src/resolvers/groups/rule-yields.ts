@@ -1,6 +1,6 @@
 import { CALL_COUNTS, NO_CALLS, type CallFigures } from "../../agent/calls/audit/groups/figures.ts";
 import { callGroups } from "../../agent/calls/audit/groups/groups.ts";
-import { matchesOfRules, type RuleMatches } from "../../agent/calls/audit/rule-matches.ts";
+import { matchesOfRules, type ExaminedRule, type MatchesOfRules } from "../../agent/calls/audit/rule-matches.ts";
 import { isHostRule } from "../../agent/policy/hosts/host-rule.ts";
 import { auditFilter } from "../tool-audit.ts";
 import type { Context } from "../context.ts";
@@ -12,8 +12,10 @@ export type RuleYield = {
   /** Of the calls that a rule of this list and text decided. Null for a rule of hosts. */
   readonly figures: CallFigures | null;
   /** The calls that it matches; null for a rule of hosts, and if not requested. */
-  readonly matches: (RuleMatches & { readonly examined: number; readonly isPartial: boolean }) | null;
+  readonly matches: ExaminedRule | null;
 };
+
+const NOT_ASKED: MatchesOfRules = { ofRule: new Map(), examined: 0, erased: 0, isPartial: false };
 
 /** The yield of each rule of a template, in the order of its lists; null if the actor may not read it. */
 export async function ruleYields(
@@ -42,14 +44,12 @@ export async function ruleYields(
   }));
   const figures = new Map(groups.map((group) => [group.key.get("RULE")?.value, group.figures]));
   return rules.map((rule) => {
-    const matched = matches?.ofRule.get(rule.place);
+    const { ofRule, ...examined } = matches ?? NOT_ASKED;
+    const matched = ofRule.get(rule.place);
     return {
       rule,
       figures: isHostRule(rule.rule) ? null : (figures.get(decidedBy(rule)) ?? NO_CALLS),
-      matches:
-        matches === null || matched === undefined
-          ? null
-          : { ...matched, examined: matches.examined, isPartial: matches.isPartial },
+      matches: matched === undefined ? null : { ...matched, ...examined },
     };
   });
 }

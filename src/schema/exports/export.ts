@@ -162,7 +162,7 @@ const CreateExportInput = builder.inputType("CreateExportInput", {
     filter: t.field({
       type: ToolCallFilter,
       description:
-        "Rows of the file; all that the viewer may read if omitted. Each kind of rows has only conditions that make sense for it. `created` is the time of the request of an approval, or of the start of a step or turn. Of other rows it is their own time.",
+        "Rows of the file; all that the viewer may read if omitted. Each kind of rows has only conditions that make sense for it. `created` is the time of the request of an approval, or of the start of a step or turn. Of other rows it is their own time. The model of a turn is that of its first step.",
     }),
     since: t.field({
       type: "Cursor",

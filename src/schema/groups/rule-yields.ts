@@ -12,9 +12,13 @@ const USUAL_RULES = 50;
 const MATCHES_PRICE = 10;
 
 export const RuleMatches = builder.objectRef<NonNullable<Yield["matches"]>>("RuleMatches").implement({
-  description: `Recorded calls that a rule matches, whatever decided them. Covers the newest ${MATCHED_CALLS.toLocaleString("en")} evaluated calls of the range, or fewer if their values exceed 16 MB. Calls whose inputs were erased are left out.`,
+  description: `Recorded calls that a rule matches, whatever decided them. Covers the newest ${MATCHED_CALLS.toLocaleString("en")} evaluated calls of the range, or fewer if their values exceed 16 MB.`,
   fields: (t) => ({
     examined: t.exposeInt("examined", { description: "Number of calls examined." }),
+    erased: t.exposeInt("erased", {
+      description:
+        "Number of evaluated calls of the range that cannot be compared, since their contents were erased or their agents deleted. The rule may have matched them.",
+    }),
     isPartial: t.exposeBoolean("isPartial", { description: "True if older calls of the range were left out." }),
     matched: t.exposeInt("matched", { description: "Number of calls that the rule matches." }),
     against: t.exposeInt("against", {

@@ -21,7 +21,7 @@ const TYPES = { CSV: "text/csv; charset=utf-8; header=present", NDJSON: "applica
 
 /**
  * Answers a signed address of an export with its file. The rights of the holder are asked for now, and again before each
- * part. An interrupted download continues with a range, on any server: the bytes of a file never change.
+ * part. An interrupted download continues with a range (RFC 9110), on any server: the bytes of a file never change.
  */
 export async function answerExport(
   request: IncomingMessage,
@@ -53,11 +53,12 @@ export async function answerExport(
   const sizes = await read(() => partSizes(reads, found.id));
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const etag = `"${found.id}"`;
-  const start = rangeStart(headers, etag);
-  if (start > 0 && start >= total) {
+  const range = rangeOf(headers, etag, total);
+  if (range === "UNSATISFIABLE") {
     response.setHeader("content-range", `bytes */${total}`);
-    return refuse(response, 416, "the range begins after the end of the file");
+    return refuse(response, 416, "the range has no byte of the file");
   }
+  const { start, end } = range ?? { start: 0, end: total };
   // A reader who has left closes nothing any more.
   if (response.destroyed) return;
   const close = services.downloads.open(holder);
@@ -66,10 +67,10 @@ export async function answerExport(
     return refuse(response, 429, "too many downloads of exports are under way: try again when one has ended");
   }
   response.once("close", close);
-  response.writeHead(start === 0 ? 200 : 206, {
+  response.writeHead(range === null ? 200 : 206, {
     "content-type": TYPES[found.format],
-    "content-length": total - start,
-    ...(start === 0 ? {} : { "content-range": `bytes ${start}-${total - 1}/${total}` }),
+    "content-length": end - start,
+    ...(range === null ? {} : { "content-range": `bytes ${start}-${end - 1}/${total}` }),
     "content-disposition": `attachment; filename="${fileName(found)}"`,
     "accept-ranges": "bytes",
     etag,
@@ -80,7 +81,7 @@ export async function answerExport(
   });
   if (method === "HEAD") return void response.end();
   try {
-    await sendParts({ sizes, start, response }, async (part) => {
+    await sendParts({ sizes, start, end, response }, async (part) => {
       const actor = part === 0 ? holder : await holderNow();
       return actor !== null && mayHave(actor, found, link) ? read(() => readPart(reads, found.id, part)) : null;
     });
@@ -89,23 +90,24 @@ export async function answerExport(
   }
 }
 
-type Sending = { readonly sizes: readonly number[]; readonly start: number; readonly response: ServerResponse };
+/** The bytes from `start` on, up to `end` without it. */
+type Range = { readonly start: number; readonly end: number };
 
-/** Sends the parts from a byte on. An answer that has begun can only break off: its reader sees that bytes are missing. */
+type Sending = Range & { readonly sizes: readonly number[]; readonly response: ServerResponse };
+
+/** Sends the bytes of a range, part by part. An answer that has begun can only break off: its reader sees that bytes are missing. */
 async function sendParts(
-  { sizes, start, response }: Sending,
+  { sizes, start, end, response }: Sending,
   readNow: (part: number) => Promise<Uint8Array | null>,
 ): Promise<void> {
-  let skipped = start;
+  let before = 0;
   for (const [part, size] of sizes.entries()) {
-    if (skipped >= size) {
-      skipped -= size;
-      continue;
-    }
+    const wanted = { start: Math.max(start - before, 0), end: Math.min(end - before, size) };
+    before += size;
+    if (wanted.start >= wanted.end) continue;
     const data = await readNow(part);
     if (data === null) return void response.destroy();
-    await send(response, data, skipped);
-    skipped = 0;
+    await send(response, data, wanted);
     if (response.destroyed) return;
   }
   response.end();
@@ -117,14 +119,14 @@ function mayHave(actor: Actor, found: StoredExport, { exportId }: ExportLink): b
   return found.id === exportId && isSeen && mayReadExport(actor, found);
 }
 
-/** Sends the text of a part without its first `skipped` bytes, as fast as the reader takes it. */
-async function send(response: ServerResponse, data: Uint8Array, skipped: number): Promise<void> {
-  let left = skipped;
+/** Sends a range of the text of a part, as fast as the reader takes it. */
+async function send(response: ServerResponse, data: Uint8Array, { start, end }: Range): Promise<void> {
+  let before = 0;
   for await (const chunk of Readable.from([data]).pipe(createGunzip()) as AsyncIterable<Buffer>) {
-    const rest = chunk.subarray(Math.min(left, chunk.length));
-    left -= chunk.length - rest.length;
-    if (response.destroyed) return;
-    if (rest.length > 0 && !response.write(rest)) await drained(response);
+    const wanted = chunk.subarray(Math.max(start - before, 0), Math.max(end - before, 0));
+    before += chunk.length;
+    if (response.destroyed || before - chunk.length >= end) return;
+    if (wanted.length > 0 && !response.write(wanted)) await drained(response);
   }
 }
 
@@ -134,10 +136,18 @@ async function drained(response: ServerResponse): Promise<void> {
   await Promise.race([once(response, "drain", { signal }), once(response, "close", { signal })]).finally(() => over.abort());
 }
 
-/** The first byte that is wanted. Other forms of ranges get the whole file. */
-function rangeStart({ range, "if-range": condition }: IncomingMessage["headers"], etag: string): number {
-  const [, first] = /^bytes=(\d{1,15})-$/.exec(range ?? "") ?? [];
-  return first === undefined || (condition !== undefined && condition !== etag) ? 0 : Number(first);
+/** The wanted bytes (RFC 9110, 14.1.2). Null for the whole file: without a range, and for other forms, such as several ranges. */
+function rangeOf(
+  { range, "if-range": condition }: IncomingMessage["headers"],
+  etag: string,
+  total: number,
+): Range | "UNSATISFIABLE" | null {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(range ?? "") ?? [];
+  const isInverted = first !== "" && last !== "" && Number(last) < Number(first);
+  if ((first === "" && last === "") || isInverted || total === 0 || (condition !== undefined && condition !== etag)) return null;
+  const start = first === "" ? Math.max(total - Number(last), 0) : Number(first);
+  const end = first === "" || last === "" ? total : Math.min(Number(last) + 1, total);
+  return start < end ? { start, end } : "UNSATISFIABLE";
 }
 
 function fileName({ what, format, id }: StoredExport): string {

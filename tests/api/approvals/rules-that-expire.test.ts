@@ -8,9 +8,11 @@ import {
   RevokeAllowRuleDocument,
   ToolCallsDocument,
 } from "../../generated/documents.ts";
+import { DELETED_AGENTS } from "../../../src/sweeps/deleted-agents.ts";
 import { foldAll } from "../../support/audit.ts";
 import type { TestClient } from "../../support/client.ts";
 import { movableClock } from "../../support/clock.ts";
+import { deleteArchived, eraseOld, HOUR } from "../../support/erasure.ts";
 import { ask, office } from "../../support/office.ts";
 
 const RULE = "fs_write(path:/docs)";
@@ -75,8 +77,25 @@ describe("an allow rule with an end", () => {
     await foldAll(app.database.sql);
     const matches = async (range: { from?: string; to?: string }) =>
       (await as("paul").get(AllowRuleMatchesDocument, range)).allowRules.nodes.map((rule) => rule.matches);
-    expect(await matches({})).toEqual([{ examined: 2, isPartial: false, matched: 2, against: 1 }]);
+    expect(await matches({})).toEqual([{ examined: 2, erased: 0, isPartial: false, matched: 2, against: 1 }]);
     expect(await matches({ to: "2020-01-01T00:00:00Z" })).toMatchObject([{ examined: 0, matched: 0 }]);
+  });
+
+  it("says how many of the recorded calls it cannot be compared with, since they were erased", async () => {
+    const { app, as, agent, approvalId, allow, clock } = await asked();
+    const { sql } = app.database;
+    await allow();
+    await as("paul").decide({ approvalId, decision: "DENY" });
+    await as("anna").until(agent, "DONE");
+    await clock.passHours(3, [app.database]);
+    await as("anna").turn(agent, "write docs/b.txt");
+    await foldAll(sql);
+    await eraseOld(sql, { toolCallsMs: 2 * HOUR });
+    const matches = async () => (await as("paul").get(AllowRuleMatchesDocument, {})).allowRules.nodes.map((rule) => rule.matches);
+    expect(await matches()).toEqual([{ examined: 1, erased: 1, isPartial: false, matched: 1, against: 0 }]);
+    await deleteArchived(sql, as("ada"), agent);
+    await DELETED_AGENTS.remove(sql, () => true);
+    expect(await matches()).toEqual([{ examined: 0, erased: 2, isPartial: false, matched: 0, against: 0 }]);
   });
 
   it("gives way to the same rule with a later end, and stays beside one with an earlier end", async () => {

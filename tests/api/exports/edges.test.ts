@@ -92,6 +92,14 @@ describe("exports at their edges", () => {
     expect([text.startsWith("\uFEFFcall_id,"), text.split("\uFEFF").length]).toEqual([true, 2]);
     // A part begins in a line of its own: 12 rows, the names, and a line break in one of the texts.
     expect([csv.parts, text.split("\r\n").length]).toEqual([2, 12 + 1 + 1 + 1]);
+    // The first part has at most eight megabytes.
+    for (const [start, end] of [
+      [5_000_000, 11_000_000],
+      [11_500_000, 11_500_009],
+    ] as const) {
+      const part = await download(app, csv, { range: `bytes=${start}-${end}` });
+      expect([part.status, part.bytes.equals(bytes.subarray(start, end + 1))]).toEqual([206, true]);
+    }
     expect(text).toContain(`"'${odd.replaceAll('"', '""')}"`);
     expect(text).toContain('"{""text"": ""\\u0000 \\ud800""}"');
   });

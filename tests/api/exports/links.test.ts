@@ -39,6 +39,38 @@ describe("the address of an export", () => {
     expect((await fetch(new URL(done.viewerUrl ?? "", app.url), { method: "POST" })).status).toBe(405);
   });
 
+  it("gives a range of the file, by its first and last byte or by its length", async () => {
+    const app = await startTestApp({ script, template });
+    const client = connect(app.url);
+    await client.turn((await client.createAgent()).id, "go");
+    const done = await exported(client, { format: "CSV" });
+    const { bytes: all, headers } = await download(app, done);
+    const total = all.length;
+    expect(headers.get("accept-ranges")).toBe("bytes");
+    for (const [range, start, end] of [
+      ["bytes=0-0", 0, 1],
+      ["bytes=0-", 0, total],
+      ["bytes=10-19", 10, 20],
+      ["Bytes=10-999999", 10, total],
+      ["bytes=-7", total - 7, total],
+      ["bytes=-999999", 0, total],
+    ] as const) {
+      const part = await download(app, done, { range });
+      expect([part.status, part.headers.get("content-range")], range).toEqual([206, `bytes ${start}-${end - 1}/${total}`]);
+      expect(part.headers.get("content-length")).toBe(String(end - start));
+      expect(part.bytes.equals(all.subarray(start, end)), range).toBe(true);
+    }
+    // Several ranges, and what is no range, get the whole file: RFC 9110 allows it.
+    for (const range of ["bytes=0-1,5-6", "bytes=9-3", "bytes=-", "lines=1-2"]) {
+      const whole = await download(app, done, { range });
+      expect([whole.status, whole.bytes.length], range).toEqual([200, total]);
+    }
+    for (const range of [`bytes=${total}-${total + 5}`, "bytes=-0"])
+      expect((await download(app, done, { range })).status, range).toBe(416);
+    const none = await exported(client, { filter: { tools: ["none"] } });
+    expect((await download(app, none, { range: "bytes=0-9" })).status).toBe(200);
+  });
+
   it("is refused after an hour, and if a letter of it is changed", async () => {
     const clock = movableClock();
     const app = await startTestApp({ script, template, config: PEOPLE, overrides: { clock } });

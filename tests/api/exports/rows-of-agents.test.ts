@@ -269,6 +269,33 @@ describe("exports of decisions, messages, steps and turns", () => {
     }
   });
 
+  it("find turns by the model of their first step, also in a continued export", async () => {
+    const app = await startTestApp({ script });
+    const client = connect(app.url);
+    const { id } = await client.createAgent();
+    const before = await exportedRows(app, client, { what: "TURNS" });
+    await client.turn(id, "read");
+    await client.turn(id, "say");
+    // The second step of the first turn has another model, and so has the second turn.
+    const text = "UPDATE step SET model = 'fallback' WHERE step > 1 RETURNING model";
+    expect(await app.database.sql.query({ name: "fallback", text }, [])).toHaveLength(2);
+    const { steps } = await client.get(StepsDocument, { filter: { agentIds: [id] } });
+    const first = steps.nodes.find(({ step }) => step === 1)?.model ?? "";
+    for (const since of [null, before.asOf])
+      for (const [models, turns] of [
+        [[first], [1]],
+        [["fallback"], [2]],
+        [
+          [first, "fallback"],
+          [1, 2],
+        ],
+        [["other"], []],
+      ] as const) {
+        const { rows } = await exportedRows(app, client, { what: "TURNS", filter: { models: [...models] }, since });
+        expect(keysOf("TURNS", rows), models.join()).toEqual(turns.map((turn) => `${rowIdOf(id)} ${turn}`));
+      }
+  });
+
   it("show erased texts as removed, and keep their rows", async () => {
     const app = await startTestApp({ script, template: { permission: { mode: "approval" } } });
     const client = connect(app.url);

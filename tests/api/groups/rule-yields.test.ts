@@ -86,9 +86,9 @@ it("each rule has the recorded calls that it matches, and those that ended again
   const second = await startTestApp({ script, template: { permission: later }, database });
   const { ruleYields } = await connect(second.url).get(RuleYieldsDocument, { templateId: "assistant" });
   expect(ruleYields?.map(({ rule, figures, matches }) => [rule.rule, figures?.calls, matches])).toEqual([
-    ["fs_write(path:secret)", 0, { examined: 4, isPartial: false, matched: 1, against: 1 }],
-    ["fs_write(path:notes)", 0, { examined: 4, isPartial: false, matched: 1, against: 1 }],
-    ["todo_write", 0, { examined: 4, isPartial: false, matched: 1, against: 1 }],
+    ["fs_write(path:secret)", 0, { examined: 4, erased: 0, isPartial: false, matched: 1, against: 1 }],
+    ["fs_write(path:notes)", 0, { examined: 4, erased: 0, isPartial: false, matched: 1, against: 1 }],
+    ["todo_write", 0, { examined: 4, erased: 0, isPartial: false, matched: 1, against: 1 }],
   ]);
   const before = await connect(second.url).get(RuleYieldsDocument, { templateId: "assistant", to: "2020-01-01T00:00:00Z" });
   expect(before.ruleYields?.map(({ matches }) => matches?.examined)).toEqual([0, 0, 0]);

@@ -156,7 +156,7 @@ describe("groups of steps and turns", () => {
         expect(turnGroups.groups[0]?.series.reduce((sum, { turns }) => sum + turns, 0)).toBe(steps.length);
       }),
       // Each case keeps a server until the end of the test: smaller ones of a failure would take all connections.
-      { numRuns: 8, endOnFailure: true },
+      { numRuns: 8 },
     );
   });
 

@@ -13,6 +13,8 @@ import { embeddedFolder } from "../../support/embedded.ts";
 
 let filled: Promise<string> | null = null;
 
+const ONLY_READS = /^give one statement that only reads, without INSERT, UPDATE, DELETE or MERGE, also in WITH$/;
+
 /** An embedded database with rows of two tenants. */
 async function fill(): Promise<string> {
   const folder = await mkdtemp(join(inject("runFolder"), "analyst-"));
@@ -88,7 +90,10 @@ describe("an analyst's statement on a copy (npm run sql)", { timeout: 60_000 }, 
     const reader = await opened();
     for (const [statement, message] of [
       ["SELECT 1; SELECT 2", /give one statement/],
-      ["WITH x AS (UPDATE bi.agent SET model = 'y' RETURNING 1) SELECT 1", /data-modifying/],
+      ["WITH x AS (UPDATE bi.agent SET model = 'y' RETURNING 1) SELECT 1", ONLY_READS],
+      ["WITH x AS (SELECT 1), y AS (DELETE FROM bi.agent RETURNING 1) SELECT * FROM y", ONLY_READS],
+      ["WITH x AS (SELECT 1) DELETE FROM bi.agent", /near "DELETE", at line 1, column 22: give one statement that only reads, /],
+      ["SELECT * INTO x FROM bi.agent", /^SELECT ... INTO is not allowed here, at line 1, column 15$/],
       ["EXPLAIN ANALYZE CREATE TEMP TABLE x AS SELECT 1", /denied|read-only/],
       ["SELECT lo_create(0)", /statements only read here/],
       ["SELECT set_config('transaction_read_only', 'off', true)", /permission denied.*views of bi/],

@@ -109,7 +109,7 @@ describe("the copies of a data folder", () => {
 
   it("are made by the command where no server runs, and the folder is free again", { timeout: 60_000 }, async () => {
     const folder = await embeddedFolder();
-    const copy = await obtainCopy({ dataFolder: folder, token: null, signal });
+    const copy = await obtainCopy({ dataFolder: folder, tenant: "local", token: null, signal });
     expect(await readdir(join(copy, "pglite"))).toContain("PG_VERSION");
     await (
       await lockFolder(folder)
@@ -118,7 +118,7 @@ describe("the copies of a data folder", () => {
 
   it("are two of two commands at once", { timeout: 60_000 }, async () => {
     const folder = await embeddedFolder();
-    const request = { dataFolder: folder, token: null, signal };
+    const request = { dataFolder: folder, tenant: "local", token: null, signal };
     const [one, two] = await Promise.all([obtainCopy(request), obtainCopy(request)]);
     expect(one).not.toBe(two);
   });
@@ -128,14 +128,18 @@ describe("the copies of a data folder", () => {
     { timeout: 60_000 },
     async () => {
       const empty = await temporaryFolder();
-      await expect(obtainCopy({ dataFolder: empty, token: null, signal })).rejects.toThrow("start the server once");
+      await expect(obtainCopy({ dataFolder: empty, tenant: "local", token: null, signal })).rejects.toThrow(
+        "start the server once",
+      );
       expect(await readdir(empty)).toEqual([]);
       const folder = await embeddedFolder();
       const unlock = await lockFolder(folder);
       onTestFinished(unlock);
       await tellAddress(folder, "http://203.0.113.7:4000");
       expect(await toldAddress(folder)).toBe("http://203.0.113.7:4000");
-      await expect(obtainCopy({ dataFolder: folder, token: null, signal })).rejects.toThrow(/stop it for the statement/);
+      await expect(obtainCopy({ dataFolder: folder, tenant: "local", token: null, signal })).rejects.toThrow(
+        /stop it for the statement/,
+      );
     },
   );
 });

@@ -12,15 +12,19 @@ export type RuleMatches = {
   readonly against: number;
 };
 
-export type MatchesOfRules = {
-  /** By the place of a rule. */
-  readonly ofRule: ReadonlyMap<string, RuleMatches>;
+/** The calls that rules were compared with. */
+export type Examined = {
   readonly examined: number;
+  /** Evaluated calls that cannot be compared: their contents are erased, or their agents deleted. */
+  readonly erased: number;
   /** True if the bounds of a read left older calls out. */
   readonly isPartial: boolean;
 };
 
-/** The most calls that rules are compared with, and about the most bytes of their values. */
+/** `ofRule` is by the place of a rule. */
+export type MatchesOfRules = Examined & { readonly ofRule: ReadonlyMap<string, RuleMatches> };
+
+/** The most calls that rules are compared with, erased ones included, and about the most bytes of their values. */
 export const MATCHED_CALLS = 10_000;
 const MATCHED_BYTES = 16 * 1024 * 1024;
 /** The calls of one read, and the time, in ms, for comparisons before other work runs. */
@@ -28,7 +32,7 @@ const BATCH = 500;
 const TURN_MS = 10;
 
 /** The answer about one rule. */
-export type ExaminedRule = RuleMatches & { readonly examined: number; readonly isPartial: boolean };
+export type ExaminedRule = RuleMatches & Examined;
 
 /** A stored rule, and the range of the calls to compare with. */
 export type StoredRuleAsked = {
@@ -54,9 +58,10 @@ export async function matchesOfStoredRules(
     const read = () => matchesOfRules(reads, { tenant, templateId, from, to }, { deny: [], allow, ask: [] });
     found.set(range, await inTurn(read));
   }
+  const nothing: MatchesOfRules = { ofRule: new Map(), examined: 0, erased: 0, isPartial: false };
   return asked.map((each) => {
-    const { ofRule, examined = 0, isPartial = false } = found.get(rangeOf(each)) ?? { ofRule: new Map<string, RuleMatches>() };
-    return { ...(ofRule.get(each.rule.place) ?? { matched: 0, against: 0 }), examined, isPartial };
+    const { ofRule, ...examined } = found.get(rangeOf(each)) ?? nothing;
+    return { ...(ofRule.get(each.rule.place) ?? { matched: 0, against: 0 }), ...examined };
   });
 }
 
@@ -70,6 +75,7 @@ type Row = {
   readonly verdict: string;
   /** Null for a call that was refused before its evaluation, and for an erased one. */
   readonly values: RuleValues | null;
+  readonly isErased: boolean;
   readonly bytes: number;
   readonly isDenied: boolean;
 };
@@ -88,11 +94,12 @@ const READ: Statement<
 > = {
   name: "read_calls_of_rules",
   text: `SELECT c.id, c.created_at AS "createdAt", c.name, c.has_run AS "hasRun", coalesce(c.verdict, '') AS verdict, t.values, coalesce(octet_length(t.values::text), 0) AS bytes,
+      c.verdict IS NOT NULL AND t.is_kept IS NOT TRUE AS "isErased",
       c.verdict = 'ask' AND EXISTS (SELECT FROM approval p WHERE p.tool_call_id = c.id AND p.state = 'DENIED') AS "isDenied"
     FROM (SELECT id, created_at, name, has_run, verdict FROM audit_call WHERE tenant = $1 AND template_id = $2 AND created_at >= coalesce($3::timestamptz, '-infinity')
         AND created_at < coalesce($4::timestamptz, 'infinity') AND created_at <= coalesce($5::timestamptz, 'infinity')
         AND (created_at, id) < (coalesce($5::timestamptz, 'infinity'), coalesce($6, '')) ORDER BY created_at DESC, id DESC LIMIT $7) c
-    LEFT JOIN LATERAL (SELECT w.rule_values AS values FROM tool_call w WHERE w.id = c.id OFFSET 0) t ON true ORDER BY c.created_at DESC, c.id DESC`,
+    LEFT JOIN LATERAL (SELECT w.rule_values AS values, w.erased_at IS NULL AS is_kept FROM tool_call w WHERE w.id = c.id OFFSET 0) t ON true ORDER BY c.created_at DESC, c.id DESC`,
 };
 
 /** The newest calls of a template's agents in a range, at most MATCHED_CALLS, that each rule of a permission matches. */
@@ -124,15 +131,16 @@ export async function matchesOfRules(
       ),
     ),
   ];
-  let [examined, bytes] = [0, 0];
+  let [examined, erased, bytes] = [0, 0, 0];
   let last: Row | undefined;
   let isMore = true;
   let turn = performance.now();
-  while (isMore && examined < MATCHED_CALLS && bytes < MATCHED_BYTES) {
+  while (isMore && examined + erased < MATCHED_CALLS && bytes < MATCHED_BYTES) {
     const { tenant, templateId, from, to } = range;
     const place = [last?.createdAt ?? null, last?.id ?? null] as const;
     const rows = await readPiece(() => reads.query(READ, [tenant, templateId, from, to, ...place, BATCH]));
     for (const { values, ...row } of rows) {
+      if (row.isErased) erased += 1;
       if (values === null) continue;
       if (performance.now() - turn > TURN_MS) {
         await setImmediate();
@@ -145,7 +153,7 @@ export async function matchesOfRules(
     last = rows.at(-1);
     isMore = rows.length === BATCH;
   }
-  return { ofRule: new Map(rules.map(({ place, count }) => [place, count()])), examined, isPartial: isMore };
+  return { ofRule: new Map(rules.map(({ place, count }) => [place, count()])), examined, erased, isPartial: isMore };
 }
 
 type Judged = Pick<Row, "name" | "hasRun" | "verdict" | "isDenied"> & { readonly values: RuleValues };

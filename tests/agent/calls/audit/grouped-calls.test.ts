@@ -288,7 +288,7 @@ it(
             viewed.map(({ tool, first }) => `${tool} ${first}`).toSorted(),
           );
       }),
-      { numRuns: 60, endOnFailure: true },
+      { numRuns: 60 },
     );
     expect(byCounters).toBeGreaterThan(30);
     await close();
