@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "../lib/recently-used.ts";
 import type { Clock } from "../lib/time.ts";
 
 const MINUTE_MS = 60_000;
@@ -10,7 +10,7 @@ type Bucket = { readonly points: number; readonly at: number };
 export class Buckets {
   readonly #limit: number;
   readonly #clock: Pick<Clock, "monotonicMs">;
-  readonly #buckets = new LRUCache<string, Bucket>({ max: KEYS });
+  readonly #buckets = recentlyUsed<Bucket>(KEYS);
 
   constructor(limit: number, clock: Pick<Clock, "monotonicMs">) {
     this.#limit = limit;

@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "../lib/recently-used.ts";
 import type { SignIn } from "../agent/actors/access-token.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 import { messageOf } from "../lib/text.ts";
@@ -79,7 +79,7 @@ export class SignIns {
   readonly #sql: Sql;
   readonly #clock: Clock;
   readonly #logger: Pick<Logger, "warn">;
-  readonly #written = new LRUCache<string, number>({ max: REMEMBERED });
+  readonly #written = recentlyUsed<number>(REMEMBERED);
 
   constructor(sql: Sql, clock: Clock, logger: Pick<Logger, "warn">) {
     this.#sql = sql;

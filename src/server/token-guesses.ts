@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { GraphQLError } from "graphql";
-import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "../lib/recently-used.ts";
 import { hashOf } from "../agent/actors/access-token.ts";
 import { isPrivateAddress, networkOf } from "../lib/addresses.ts";
 import type { Clock } from "../lib/time.ts";
@@ -26,7 +26,7 @@ export class TokenGuesses {
   readonly #isOn: boolean;
   readonly #wrong: Buckets;
   /** The tokens that were tried at an address, by the hash of both; true for right ones. */
-  readonly #tried = new LRUCache<string, boolean>({ max: REMEMBERED });
+  readonly #tried = recentlyUsed<boolean>(REMEMBERED);
 
   /** A function of the configuration reads its tokens itself, and most of those are signed. */
   constructor({ kind }: Authentication, clock: Clock) {

@@ -1,4 +1,4 @@
-import { access, appendFile, mkdir, readdir, writeFile } from "node:fs/promises";
+import { access, appendFile, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/app.ts";
@@ -94,6 +94,7 @@ describe("npm start runs a bundle of the sources", () => {
 it("an install makes the bundle and the folder that new databases are copies of, whatever was started, and whatever once ran", async () => {
   const there = await checkout();
   const { folder, bundles } = there;
+  await rm(join(folder, ".triplane/initialised"));
   await otherLockfile(there);
   // What npm would install is there.
   const npm = join(folder, "npm.js");

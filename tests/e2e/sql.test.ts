@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { fromBundle } from "../../trials/bundle.ts";
 import { temporaryFolder } from "../support/app.ts";
 import { embeddedFolder } from "../support/embedded.ts";
 import { startServerProcess } from "../support/server-process.ts";
@@ -14,8 +15,9 @@ type Ended = { readonly code: number | null; readonly out: string; readonly erro
 
 /** Runs the command, with `given` on stdin. */
 async function sql(folder: string, words: readonly string[], given = "", env: NodeJS.ProcessEnv = {}): Promise<Ended> {
-  const child = spawn(process.execPath, [SCRIPT, ...words], {
-    env: { ...process.env, DATABASE_URL: "", TRIPLANE_DATA_DIR: folder, ...env },
+  const { options, env: ofBundle } = await fromBundle();
+  const child = spawn(process.execPath, [...options, SCRIPT, ...words], {
+    env: { ...process.env, ...ofBundle, DATABASE_URL: "", TRIPLANE_DATA_DIR: folder, ...env },
   });
   child.stdin.end(given);
   const exited = new Promise<number | null>((resolve) => child.on("close", resolve));

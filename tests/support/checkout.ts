@@ -34,6 +34,10 @@ export async function checkout(): Promise<Checkout> {
   await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
   const state = join(folder, ".triplane");
   await mkdir(state);
+  // The folder that new databases are copies of takes seconds to make: all have that of this project.
+  const initialised = join(ROOT, ".triplane/initialised");
+  await mkdir(initialised, { recursive: true });
+  await symlink(initialised, join(state, "initialised"));
   for (const [step, file] of [
     ["installed", "package-lock.json"],
     ["generated", "prisma/schema.prisma"],

@@ -62,9 +62,9 @@ async function runNeighbours({ isShort, isPlanted, fail }: TrialRun, folder: str
   );
   const held = "SELECT count(*)::int AS n FROM agent WHERE lease_owner IS NOT NULL";
   await until("all agents work", async () => (await database.query<{ n: number }>(held)).rows[0]?.n === AGENTS, 20_000);
-  const seconds = isShort ? 8 : 60;
+  const seconds = isShort ? 6 : 60;
   // It is measured before each neighbour, and the median of all counts: a hiccup in one of them does not.
-  const secondsAlone = isShort ? 4 : 60;
+  const secondsAlone = isShort ? 3 : 60;
   const lateMs: number[] = [];
   const dues: Neighbour = {
     name: "waits of another tenant",

@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "../../lib/recently-used.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { ActorRef } from "../../events/snapshots.ts";
 import { storable } from "../../lib/text.ts";
@@ -36,7 +36,7 @@ export async function readActorNames(
 /** Keeps the names of actors in one table: rows and events have only their id and kind. */
 export class ActorNames {
   readonly #sql: Sql;
-  readonly #written = new LRUCache<string, string>({ max: REMEMBERED });
+  readonly #written = recentlyUsed<string>(REMEMBERED);
 
   constructor(sql: Sql) {
     this.#sql = sql;

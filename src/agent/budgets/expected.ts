@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "../../lib/recently-used.ts";
 import type { TokenPrice, TokenUsage } from "../models/model.ts";
 import type { Expected } from "./admission.ts";
 
@@ -10,7 +10,7 @@ const TEMPLATES = 10_000;
 
 /** The output of the newest steps of templates on this server. */
 export class RecentOutputs {
-  readonly #templates = new LRUCache<string, readonly number[]>({ max: TEMPLATES });
+  readonly #templates = recentlyUsed<readonly number[]>(TEMPLATES);
 
   record(tenant: string, templateId: string, outputTokens: number): void {
     const key = JSON.stringify([tenant, templateId]);

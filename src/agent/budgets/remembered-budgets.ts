@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "../../lib/recently-used.ts";
 import type { ActorKind } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { Bell } from "../../events/bell/bell.ts";
@@ -20,7 +20,7 @@ type Remembered = { readonly readAt: number; readonly budgets: Promise<readonly 
 export class RememberedBudgets {
   readonly #sql: Sql;
   readonly #clock: Clock;
-  readonly #tenants = new LRUCache<string, Remembered>({ max: TENANTS });
+  readonly #tenants = recentlyUsed<Remembered>(TENANTS);
 
   constructor(sql: Sql, clock: Clock) {
     this.#sql = sql;

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "../../../lib/recently-used.ts";
 import { withCause } from "../../../lib/text.ts";
 import { toolResultOf } from "../call-result.ts";
 import { takesLaterMs } from "../http-transport.ts";
@@ -60,7 +61,7 @@ export function taskServer({
   const knows = (process: string | null): boolean =>
     isProcess ? process !== null && session(process, null) !== null : process === null;
   /** When tasks of the process are to be asked for, and their last states: looks are more frequent. */
-  const questions = new LRUCache<string, Working & { readonly at: number }>({ max: MOST_NOTED });
+  const questions = recentlyUsed<Working & { readonly at: number }>(MOST_NOTED);
   const asked = (task: string, seen: Working): Working => {
     questions.set(task, { ...seen, at: monotonicMs() + seen.pollMs });
     return { ...seen, pollMs: Math.min(seen.pollMs, PROCESS_LOOK_MS) };

@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "../../../lib/recently-used.ts";
 import type { Sql, Statement } from "../../../db/sql.ts";
 import type { Bell } from "../../../events/bell/bell.ts";
 import type { EventKind } from "../../../events/event.ts";
@@ -23,7 +23,7 @@ type Remembered = { readonly tenant: string; readonly askedAt: number; readonly 
 export class RememberedHostRules {
   readonly #sql: Sql;
   readonly #clock: Clock;
-  readonly #agents = new LRUCache<string, Remembered>({ max: AGENTS });
+  readonly #agents = recentlyUsed<Remembered>(AGENTS);
 
   constructor(sql: Sql, clock: Clock) {
     this.#sql = sql;
