@@ -104,6 +104,9 @@ export async function fromRows<Answer>(
   return (await read(OF_AUDIT)) ?? (models === null ? null : read(OF_CALLS));
 }
 
+/** The kind of the creator of a group's example `t.agent_id`, as text, also of a deleted agent. */
+export const CREATOR_KIND = `coalesce((SELECT a.created_by_kind FROM agent a WHERE a.id = t.agent_id), (SELECT a.created_by_kind FROM deleted_agent a WHERE a.agent_id = t.agent_id))::text`;
+
 const READ_HAS_DELETED: Statement<{ hasDeleted: boolean }, [tenant: string]> = {
   name: "has_deleted_agents",
   text: `SELECT EXISTS (SELECT FROM deleted_agent WHERE tenant = $1) AS "hasDeleted"`,
