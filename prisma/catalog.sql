@@ -1072,9 +1072,10 @@ BEGIN
        OR EXISTS (SELECT FROM agent a WHERE a.id = ANY (v_tree) AND (a.archived_at IS NULL OR a.state <> 'READY' OR a.runnable_at IS NOT NULL OR a.retry_turn IS NOT NULL OR a.lease_until >= policy_time()
          OR EXISTS (SELECT FROM approval p WHERE p.agent_id = a.id AND p.state = 'PENDING')
          OR EXISTS (SELECT FROM shell s WHERE s.agent_id = a.id AND s.state = 'RUNNING')
-         OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL)
-         OR EXISTS (SELECT FROM event e WHERE e.agent_id = a.id
-           AND e.position > least((SELECT f.position FROM audit_fold f WHERE f.tenant = p_tenant AND f.position >= f.whole_at), (SELECT f.position FROM audit_turn_fold f WHERE f.tenant = p_tenant AND f.position >= f.whole_at))))) THEN
+         OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL)))
+       OR NOT EXISTS (SELECT FROM audit_fold f JOIN audit_turn_fold t ON t.tenant = f.tenant JOIN tenant_log l ON l.tenant = f.tenant
+         WHERE f.tenant = p_tenant AND f.position >= f.whole_at AND t.position >= t.whole_at AND least(f.position, t.position) >= l.floor
+           AND NOT EXISTS (SELECT FROM event e WHERE e.agent_id = ANY (v_tree) AND e.position > least(f.position, t.position))) THEN
       RAISE EXCEPTION 'agent % is not archived and idle, with its tree', v_change."deleteAgent" ->> 'root_id' USING ERRCODE = 'TP002';
     END IF;
     INSERT INTO deleted_agent (agent_id, tenant, root_id, template_id, created_by, created_by_kind, created_at, deleted_by, deleted_by_kind, deleted_at)

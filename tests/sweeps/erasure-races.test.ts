@@ -11,6 +11,7 @@ import {
   NodeDocument,
   SendMessageDocument,
   ToolCallGroupsDocument,
+  TurnGroupsDocument,
   UnarchiveAgentDocument,
 } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
@@ -244,4 +245,23 @@ it("a deletion waits for the audit to see the agent's last events, and the group
   const [group] = await groups(client);
   expect(before).toMatchObject([{ figures: { calls: 1 } }]);
   expect(group).toMatchObject({ figures: { calls: 2 } });
+});
+
+it("a deletion waits until the rows of steps and turns are made anew, and the groups keep the agent's", async () => {
+  const { url, client, agent, race } = await world();
+  const id = await agent();
+  await archive(client, id);
+  const counted = async () =>
+    (await client.get(TurnGroupsDocument, { by: ["AGENT"] })).turnGroups.groups.map(({ agentId }) => agentId);
+  expect(await counted()).toEqual([id]);
+  const operator = await administrator(url);
+  race({
+    isIt: ({ name }) => name === "commit_tenant_change",
+    act: () =>
+      operator.query(
+        "BEGIN; TRUNCATE audit_step, audit_turn; UPDATE audit_turn_fold SET whole_at = NULL, filled_id = ''; COMMIT",
+      ),
+  });
+  expect((await remove(client, id)).deleteAgent.userErrors).toEqual([]);
+  expect(await counted()).toEqual([id]);
 });
