@@ -10,8 +10,10 @@ import {
   ApprovalGroupsDocument,
   SendMessageDocument,
   StepGroupsDocument,
+  StepsDocument,
   ToolCallGroupsDocument,
   TurnGroupsDocument,
+  TurnsDocument,
   type ApprovalDimension,
   type ApprovalFilter,
   type ApprovalGroupsQueryVariables,
@@ -193,6 +195,20 @@ async function approvalGroupsOf(client: TestClient): Promise<string> {
   return written(await Promise.all([...by, ...of]));
 }
 
+/** The numbers of calls, approvals, steps and turns in the groups of one agent, and of its tree: for all, and for a user. */
+async function figuresOf(client: TestClient, user: TestClient, agentId: string) {
+  const [agentIds, rootAgentIds] = [{ agentIds: [agentId] }, { rootAgentIds: [agentId] }];
+  const of = async (reader: TestClient) => [
+    (await reader.get(ToolCallGroupsDocument, { filter: agentIds })).toolCallGroups.total.calls,
+    (await reader.get(ApprovalGroupsDocument, { filter: agentIds })).approvalGroups.total.approvals,
+    (await reader.get(StepGroupsDocument, { filter: agentIds })).stepGroups.total.steps,
+    (await reader.get(StepGroupsDocument, { filter: rootAgentIds })).stepGroups.total.steps,
+    (await reader.get(TurnGroupsDocument, { filter: agentIds })).turnGroups.total.turns,
+    (await reader.get(TurnGroupsDocument, { filter: rootAgentIds })).turnGroups.total.turns,
+  ];
+  return [await of(client), await of(user)];
+}
+
 /** The rows of the views of approvals and decisions, but for the times of erasure. */
 async function viewsOf(reader: pg.Client): Promise<unknown> {
   const rows = async (view: string) =>
@@ -246,11 +262,18 @@ async function holds(seed: number, database: DatabaseConfig, erases = true) {
     expect(await tablesWith(sql, SECRET)).toEqual(["agent"]);
   } else expect(await tablesWith(sql, SECRET)).toEqual(expect.arrayContaining(["approval", "decision", "tool_call"]));
   const counters = await counted(sql);
+  const byAgent = await Promise.all(agents.map(async (id) => figuresOf(client, creator, id)));
   const deleted = agents.filter((_id, index) => !erases || index === 0 || next(2) === 0);
   await Promise.all(deleted.map((id) => deleteArchived(sql, client, id)));
   await isSame();
   await DELETED_AGENTS.remove(sql, () => true);
   await isSame();
+  expect(await Promise.all(agents.map(async (id) => figuresOf(client, creator, id)))).toEqual(byAgent);
+  for (const id of deleted)
+    for (const filter of [{ agentIds: [id] }, { rootAgentIds: [id] }]) {
+      expect((await client.get(StepsDocument, { filter })).steps).toMatchObject({ nodes: [], totalCount: 0 });
+      expect((await client.get(TurnsDocument, { filter })).turns).toMatchObject({ nodes: [], totalCount: 0 });
+    }
   expect(await tablesWith(sql, SECRET)).toEqual(erases ? ["agent"] : []);
   expect(await counted(sql)).toEqual(counters);
   await sql.query({ name: "", text: "UPDATE image SET taken_at = taken_at - interval '2 days'" }, []);
