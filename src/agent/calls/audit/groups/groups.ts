@@ -9,7 +9,17 @@ import {
   type Groups,
 } from "../../../../db/groups/grouped-rows.ts";
 import { plannedForValues, type Sql } from "../../../../db/sql.ts";
-import { BEHIND, COLUMNS, conditions, CREATOR_KIND, CURRENT, OF_CALL, Parameters, ROWS_OF, type AuditFilter } from "../rows.ts";
+import {
+  BEHIND,
+  COLUMNS,
+  conditions,
+  CREATOR_KIND,
+  CURRENT,
+  OF_DELETED,
+  Parameters,
+  PRESENT_CALLS,
+  type AuditFilter,
+} from "../rows.ts";
 import { countedFiguresOf, fromCounters, type CountedRow } from "./counted.ts";
 import { CALL_DIMENSIONS, type CallDimension } from "./dimensions.ts";
 import {
@@ -62,12 +72,12 @@ function fromAudit(filter: AuditFilter, grouping: CallGrouping, parameters: Para
 }
 
 function fromCalls(filter: AuditFilter, grouping: CallGrouping, parameters: Parameters): Source {
-  const every = ROWS_OF(`(SELECT ${OF_CALL} FROM tool_call t WHERE t.tenant = $1)`);
+  const where = conditions(filter, parameters);
   return {
     ...sourceOf(grouping),
-    open: [`every (${COLUMNS}) AS NOT MATERIALIZED (${every})`],
+    open: [`every (${COLUMNS}) AS NOT MATERIALIZED (${PRESENT_CALLS})`],
     isKnown: "(SELECT) one",
-    found: [`SELECT ${COLUMNS} FROM every WHERE ${conditions(filter, parameters)}`],
+    found: [`SELECT ${COLUMNS} FROM every WHERE ${where}`, `SELECT ${COLUMNS} FROM audit_call WHERE ${where} AND ${OF_DELETED}`],
   };
 }
 
