@@ -2,6 +2,7 @@ import type pg from "pg";
 import { expect, it } from "vitest";
 import { defineTool } from "../../src/agent/tools/tool.ts";
 import type { DatabaseConfig } from "../../src/db/database.ts";
+import { VIEWS } from "../../src/db/bi/views.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { rowId } from "../../src/lib/global-id.ts";
 import { DELETED_AGENTS } from "../../src/sweeps/deleted-agents.ts";
@@ -261,11 +262,14 @@ async function holds(seed: number, database: DatabaseConfig, erases = true) {
     await isSame();
     expect(await tablesWith(sql, SECRET)).toEqual(["agent"]);
   } else expect(await tablesWith(sql, SECRET)).toEqual(expect.arrayContaining(["approval", "decision", "tool_call"]));
+  if (reader !== null)
+    expect(await viewsWith(reader, agents, !erases)).toEqual(expect.arrayContaining(["bi.message", "bi.event"]));
   const counters = await counted(sql);
   const byAgent = await Promise.all(agents.map(async (id) => figuresOf(client, creator, id)));
   const deleted = agents.filter((_id, index) => !erases || index === 0 || next(2) === 0);
   await Promise.all(deleted.map((id) => deleteArchived(sql, client, id)));
   await isSame();
+  if (reader !== null) expect(await viewsWith(reader, deleted, !erases)).toEqual([]);
   await DELETED_AGENTS.remove(sql, () => true);
   await isSame();
   expect(await Promise.all(agents.map(async (id) => figuresOf(client, creator, id)))).toEqual(byAgent);
@@ -287,6 +291,21 @@ async function holds(seed: number, database: DatabaseConfig, erases = true) {
   await LEFT_IMAGES.remove(sql, () => true);
   expect(await sql.query({ name: "", text: "SELECT FROM image" }, [])).toEqual([]);
   return { ...world, reader, deleted, kept: agents.filter((id) => !deleted.includes(id)) };
+}
+
+/** The views with rows of these agents, but for those that keep them. Views of texts are asked for those of all agents. */
+async function viewsWith(reader: pg.Client, agents: readonly string[], isOfAll: boolean): Promise<readonly string[]> {
+  const ids = agents.map((id) => rowId("Agent", id));
+  const found: string[] = [];
+  for (const { schema, name } of VIEWS) {
+    if (schema === "bi_content" ? !isOfAll : ["deleted_agent", "approval", "decision", "rule"].includes(name)) continue;
+    const where = schema === "bi" ? "agent_id = ANY ($1)" : "v::text LIKE ANY ($1)";
+    const { rows } = await reader.query(`SELECT FROM ${schema}.${name} v WHERE ${where}`, [
+      schema === "bi" ? ids : [`%${SECRET}%`],
+    ]);
+    if (rows.length > 0) found.push(`${schema}.${name}`);
+  }
+  return found;
 }
 
 async function counted(sql: Sql): Promise<unknown> {

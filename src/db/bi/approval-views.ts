@@ -1,3 +1,4 @@
+import { ofAgent } from "./content-views.ts";
 import { relay, type View } from "./view.ts";
 
 /**
@@ -5,7 +6,7 @@ import { relay, type View } from "./view.ts";
  * earlier rows of a deleted agent stay for a while. Their agent is then of no tenant.
  */
 const PRESENT = {
-  approvals: "approval p JOIN agent a ON a.id = p.agent_id AND a.tenant = p.tenant",
+  approvals: `approval p ${ofAgent("p")}`,
   tools: "LEFT JOIN tool_call t ON t.id = p.tool_call_id",
   rootId: "coalesce(a.root_id, a.id)",
   tool: "t.name",

@@ -1,5 +1,5 @@
 import { APPROVAL, DECISION } from "./approval-views.ts";
-import { CONTENT, EVENTS } from "./content-views.ts";
+import { CONTENT, EVENTS, ofAgent } from "./content-views.ts";
 import { relay, type Column, type View } from "./view.ts";
 
 const OF_AGENT: readonly Column[] = [
@@ -12,7 +12,7 @@ const TOOL_CALL: View = {
   schema: "bi",
   name: "tool_call",
   meaning: "Tool calls, whatever became of them. Copies that forks have are marked by copy_of.",
-  tables: "tool_call t JOIN agent a ON a.id = t.agent_id AND a.tenant = t.tenant",
+  tables: `tool_call t ${ofAgent("t")}`,
   of: "t",
   columns: [
     ["call_id", "t.id", "Id of the call, as in logs and events."],
@@ -76,7 +76,7 @@ const STEP: View = {
   schema: "bi",
   name: "step",
   meaning: "Model calls. A step that a fork copied was paid for once: leave out rows with copy_of_agent_id in sums.",
-  tables: "step s JOIN agent a ON a.id = s.agent_id AND a.tenant = s.tenant",
+  tables: `step s ${ofAgent("s")}`,
   of: "s",
   columns: [
     ["agent_id", "s.agent_id", "Agent of the step."],
@@ -105,7 +105,7 @@ const TURN: View = {
   schema: "bi",
   name: "turn",
   meaning: "Turns that have a step, with the sums of their own steps. Steps that a fork copied are left out.",
-  tables: "step s JOIN agent a ON a.id = s.agent_id AND a.tenant = s.tenant AND s.copied_from IS NULL",
+  tables: `step s ${ofAgent("s")} AND s.copied_from IS NULL`,
   of: "s",
   groupBy: "s.agent_id, s.turn, a.template_id, a.root_id, a.id, a.created_by",
   columns: [
@@ -134,7 +134,7 @@ const MESSAGE: View = {
   schema: "bi",
   name: "message",
   meaning: "Messages without their texts.",
-  tables: "message m",
+  tables: `message m ${ofAgent("m")}`,
   of: "m",
   columns: [
     ["message_id", "m.id", "Id of the message."],
@@ -243,7 +243,7 @@ const COMPACTION: View = {
   name: "compaction",
   meaning:
     "Compactions of context windows. The model call of a summary belongs to no step or turn: all costs are those of steps and compactions. Copies that forks have are marked by copy_of_agent_id.",
-  tables: "compaction c JOIN agent a ON a.id = c.agent_id",
+  tables: `compaction c ${ofAgent("c")}`,
   of: "c",
   columns: [
     ["compaction_id", "c.id", "Id of the compaction."],
