@@ -3,7 +3,7 @@ import { relay, type View } from "./view.ts";
 
 /**
  * Tables of present agents, and of deleted ones, whose approvals and decisions have rows of their own without texts. The
- * earlier rows of a deleted agent stay for a while. Their agent is then of no tenant.
+ * earlier rows of a deleted agent stay for a while. Their agent is then of no tenant. Exports read texts from here.
  */
 const PRESENT = {
   approvals: `approval p ${ofAgent("p")}`,
@@ -13,6 +13,8 @@ const PRESENT = {
   decisions: "decision",
   isEdited: "d.input_hash IS NOT NULL",
   erasedAt: "p.erased_at",
+  approvalTexts: "p.reason, p.input",
+  decisionTexts: "d.note, d.input",
 };
 const DELETED = {
   approvals: "deleted_approval p JOIN deleted_agent a ON a.agent_id = p.agent_id",
@@ -22,15 +24,17 @@ const DELETED = {
   decisions: "deleted_decision",
   isEdited: "d.is_edited",
   erasedAt: "coalesce(p.erased_at, a.deleted_at)",
+  approvalTexts: "NULL::text, NULL::json",
+  decisionTexts: "NULL::text, NULL::json",
 };
 
-const approvalsOf = ({ approvals, tools, rootId, tool, decisions, isEdited, erasedAt }: typeof PRESENT): string =>
+const approvalsOf = ({ approvals, tools, rootId, tool, decisions, isEdited, erasedAt, approvalTexts }: typeof PRESENT): string =>
   `SELECT p.id, p.tenant, p.agent_id, a.template_id, ${rootId} AS root_id, a.created_by, p.tool_call_id, ${tool} AS tool, p.host, p.kind, p.state, p.risk, p.quorum, p.requested_at, p.expires_at, p.closed_at,
-    d.decision, d.decided_at, d.actor_id, EXISTS (SELECT FROM ${decisions} d WHERE d.approval_id = p.id AND ${isEdited}) AS is_edited, ${erasedAt} AS erased_at
+    d.decision, d.decided_at, d.actor_id, EXISTS (SELECT FROM ${decisions} d WHERE d.approval_id = p.id AND ${isEdited}) AS is_edited, ${erasedAt} AS erased_at, ${approvalTexts}
   FROM ${approvals} ${tools} LEFT JOIN LATERAL (SELECT d.* FROM ${decisions} d WHERE d.approval_id = p.id AND p.state <> 'PENDING' ORDER BY d.decided_at DESC LIMIT 1) d ON true`;
 
-const decisionsOf = ({ approvals, decisions, isEdited, erasedAt }: typeof PRESENT): string =>
-  `SELECT d.approval_id, d.tenant, p.agent_id, d.actor_id, d.actor_kind, d.on_behalf_of, d.decision, ${isEdited} AS is_edited, d.decided_at, p.requested_at, ${erasedAt} AS erased_at
+const decisionsOf = ({ approvals, decisions, isEdited, erasedAt, decisionTexts }: typeof PRESENT): string =>
+  `SELECT d.approval_id, d.tenant, p.agent_id, d.actor_id, d.actor_kind, d.on_behalf_of, d.decision, ${isEdited} AS is_edited, d.decided_at, p.requested_at, ${erasedAt} AS erased_at, ${decisionTexts}
   FROM ${approvals} JOIN ${decisions} d ON d.approval_id = p.id`;
 
 export const APPROVAL: View = {
