@@ -154,7 +154,16 @@ it("readers of others get all of theirs, from any cursor, before, between and af
   await DELETED_AGENTS.remove(sql, () => true);
   await check();
   expect(await tablesWith(sql, SECRET)).toEqual([]);
-  const tables = ["audit_call", "audit_step", "audit_turn", "audit_turn_fold", "deleted_agent", "event", "idempotency_key"];
+  const tables = [
+    "audit_call",
+    "audit_step",
+    "audit_turn",
+    "audit_turn_fold",
+    "deleted_agent",
+    "deleted_approval",
+    "event",
+    "idempotency_key",
+  ];
   expect(tables).toEqual(expect.arrayContaining(await tablesWith(sql, rowId("Agent", id))));
 });
 

@@ -1,6 +1,7 @@
 import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
-import { approvalGroups, type GroupedApprovals } from "../../src/agent/approvals/groups/groups.ts";
+import { approvalGroups } from "../../src/agent/approvals/groups/groups.ts";
+import type { GroupedApprovals } from "../../src/agent/approvals/groups/rows.ts";
 import { CALL_COUNTS } from "../../src/agent/calls/audit/groups/figures.ts";
 import { callGroups } from "../../src/agent/calls/audit/groups/groups.ts";
 import { stepGroups, turnGroups } from "../../src/agent/calls/audit/groups/turn-groups.ts";

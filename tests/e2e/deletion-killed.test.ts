@@ -79,7 +79,16 @@ it(
       )
         left.push(name);
     // The event is AGENT_DELETED, and keys name the results of commands.
-    const kept = ["audit_call", "audit_step", "audit_turn", "audit_turn_fold", "deleted_agent", "event", "idempotency_key"];
+    const kept = [
+      "audit_call",
+      "audit_step",
+      "audit_turn",
+      "audit_turn_fold",
+      "deleted_agent",
+      "deleted_approval",
+      "event",
+      "idempotency_key",
+    ];
     expect(kept).toEqual(expect.arrayContaining(left));
     expect(left).toEqual(expect.arrayContaining(["audit_call", "deleted_agent", "event"]));
     expect((await operator.query("SELECT FROM event WHERE kind <> 'AGENT_DELETED'")).rows).toEqual([]);

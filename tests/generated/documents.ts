@@ -1234,7 +1234,7 @@ export type StepDimension =
 
 /** Filter for steps. All given conditions must match. */
 export type StepFilter = {
-  /** Steps of one of these agents. NOT_FOUND for an agent that the viewer may not see. */
+  /** Steps of one of these agents. */
   agentIds?: Array<string | number> | null | undefined;
   /** Steps whose model call failed in one of these ways. */
   errorTypes?: Array<ModelErrorKind> | null | undefined;
@@ -1500,7 +1500,7 @@ export type TurnDimension =
 
 /** Filter for turns. All given conditions must match. */
 export type TurnFilter = {
-  /** Turns of one of these agents. NOT_FOUND for an agent that the viewer may not see. */
+  /** Turns of one of these agents. */
   agentIds?: Array<string | number> | null | undefined;
   /** Turns whose last model call failed in one of these ways. */
   errorTypes?: Array<ModelErrorKind> | null | undefined;

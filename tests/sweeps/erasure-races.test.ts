@@ -11,6 +11,7 @@ import {
   NodeDocument,
   SendMessageDocument,
   ToolCallGroupsDocument,
+  TurnGroupsDocument,
   UnarchiveAgentDocument,
 } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
@@ -43,7 +44,9 @@ type Race = { readonly isIt: Parameters<typeof beforeStatement>[1]; readonly act
 async function world(mode: "auto" | "approval" = "auto") {
   const url = await testDatabaseUrl();
   const reply = (request: ModelRequest): Played =>
-    isReply(request) ? { text: `it is ${saidIn(request)}` } : { tool: "tells", input: { said: saidIn(request) } };
+    isReply(request)
+      ? { text: `it is ${saidIn(request)}` }
+      : { tool: "tells", input: { said: saidIn(request).replace("remember", "told") } };
   const clock = movableClock();
   let race: Race | null = null;
   const app = await startTestApp({
@@ -103,45 +106,51 @@ const remove = (client: TestClient, agentId: string) => client.get(DeleteAgentDo
 const groups = async (client: TestClient) =>
   (await client.get(ToolCallGroupsDocument, { by: ["TOOL", "STATE"] })).toolCallGroups.groups;
 
+/** The words of a call, which no message of a person has. */
+const TOLD = `told ${SECRET}`;
+
 it.each([
-  ["erase_tool_calls", "tool_call"],
-  ["erase_blocks_of_calls", "message"],
-  ["erase_messages", "message"],
-  ["erase_events", "event"],
-])("an agent that is sent a message before %s keeps the turn whole, and the rest goes in a later run", async (name, table) => {
-  const { client, sql, settled, later } = await world("approval");
-  const { id } = await client.createAgent();
-  const allow = async (since: string): Promise<void> => {
-    const asked = (await client.until(id, "PERMISSION_REQUIRED", since)).at(-1);
-    if (asked?.__typename !== "PermissionRequired") throw new Error("nothing was asked");
-    const { approvalId, inputHash } = asked.request;
-    const { cursor } = await client.decide({ approvalId, decision: "ALLOW", inputHash });
-    expect((await client.until(id, "DONE", cursor)).at(-1)).toMatchObject({ reason: "COMPLETED" });
-    await settled(id);
-  };
-  const send = async (text: string): Promise<string> =>
-    (await client.get(SendMessageDocument, { input: { agentId: id, text } })).sendMessage.cursor;
-  await allow(await send(`remember ${SECRET}`));
-  await later();
-  let since = "";
-  const during = beforeStatement(
-    sql,
-    (statement) => statement.name === name,
-    async () => {
-      since = await send("a new word");
-      await client.until(id, "PERMISSION_REQUIRED", since);
-    },
-  );
-  await eraseOld(during);
-  // The statement found an agent at work: the open turn has its texts, and so have the earlier ones.
-  expect(await tablesWith(sql, "a new word")).toEqual(expect.arrayContaining(["event", "message", "tool_call"]));
-  expect(await tablesWith(sql, SECRET)).toContain(table);
-  await allow(since);
-  await later();
-  await eraseOld(sql);
-  expect(await tablesWith(sql, SECRET)).toEqual([]);
-  expect(await tablesWith(sql, "a new word")).toEqual([]);
-});
+  ["erase_tool_calls", "tool_call", TOLD],
+  ["erase_blocks_of_calls", "message", TOLD],
+  ["erase_messages", "message", `remember ${SECRET}`],
+  ["erase_events", "event", TOLD],
+])(
+  "an agent that is sent a message before %s keeps the turn whole, and the rest goes in a later run",
+  async (name, table, words) => {
+    const { client, sql, settled, later } = await world("approval");
+    const { id } = await client.createAgent();
+    const allow = async (since: string): Promise<void> => {
+      const asked = (await client.until(id, "PERMISSION_REQUIRED", since)).at(-1);
+      if (asked?.__typename !== "PermissionRequired") throw new Error("nothing was asked");
+      const { approvalId, inputHash } = asked.request;
+      const { cursor } = await client.decide({ approvalId, decision: "ALLOW", inputHash });
+      expect((await client.until(id, "DONE", cursor)).at(-1)).toMatchObject({ reason: "COMPLETED" });
+      await settled(id);
+    };
+    const send = async (text: string): Promise<string> =>
+      (await client.get(SendMessageDocument, { input: { agentId: id, text } })).sendMessage.cursor;
+    await allow(await send(`remember ${SECRET}`));
+    await later();
+    let since = "";
+    const during = beforeStatement(
+      sql,
+      (statement) => statement.name === name,
+      async () => {
+        since = await send("a new word");
+        await client.until(id, "PERMISSION_REQUIRED", since);
+      },
+    );
+    await eraseOld(during);
+    // The statement found an agent at work: the open turn has its texts, and so have the earlier ones.
+    expect(await tablesWith(sql, "a new word")).toEqual(expect.arrayContaining(["event", "message", "tool_call"]));
+    expect(await tablesWith(sql, words)).toContain(table);
+    await allow(since);
+    await later();
+    await eraseOld(sql);
+    expect(await tablesWith(sql, SECRET)).toEqual([]);
+    expect(await tablesWith(sql, "a new word")).toEqual([]);
+  },
+);
 
 it("a fork that is made between any two statements of an erasure continues, and is erased by its own age", async () => {
   const { client, sql, agent, turn, later } = await world();
@@ -244,4 +253,23 @@ it("a deletion waits for the audit to see the agent's last events, and the group
   const [group] = await groups(client);
   expect(before).toMatchObject([{ figures: { calls: 1 } }]);
   expect(group).toMatchObject({ figures: { calls: 2 } });
+});
+
+it("a deletion waits until the rows of steps and turns are made anew, and the groups keep the agent's", async () => {
+  const { url, client, agent, race } = await world();
+  const id = await agent();
+  await archive(client, id);
+  const counted = async () =>
+    (await client.get(TurnGroupsDocument, { by: ["AGENT"] })).turnGroups.groups.map(({ agentId }) => agentId);
+  expect(await counted()).toEqual([id]);
+  const operator = await administrator(url);
+  race({
+    isIt: ({ name }) => name === "commit_tenant_change",
+    act: () =>
+      operator.query(
+        "BEGIN; TRUNCATE audit_step, audit_turn; UPDATE audit_turn_fold SET whole_at = NULL, filled_id = ''; COMMIT",
+      ),
+  });
+  expect((await remove(client, id)).deleteAgent.userErrors).toEqual([]);
+  expect(await counted()).toEqual([id]);
 });

@@ -66,6 +66,7 @@ export function requestApproval(
       expiresAt,
       closedAt: null,
       erasedAt: null,
+      inputDigest: null,
     },
     event: {
       kind: "PERMISSION_REQUIRED",
@@ -119,6 +120,7 @@ export function questionRow(agent: Pick<CallingAgent, "id" | "tenant">, question
     requestedAt: at,
     closedAt: null,
     erasedAt: null,
+    inputDigest: null,
   };
 }
 

@@ -1,7 +1,11 @@
 import type { View } from "./view.ts";
 
-/** Private events are left out: who has snoozed which approval. */
-export const EVENTS = "(SELECT * FROM event WHERE kind <> 'SNOOZE_CHANGED') e";
+/** Private events are left out: who has snoozed which approval. So are those of deleted agents, until they are removed. */
+export const EVENTS =
+  "(SELECT e.* FROM event e WHERE e.kind <> 'SNOOZE_CHANGED' AND NOT EXISTS (SELECT FROM deleted_agent d WHERE d.agent_id = e.agent_id)) e";
+
+/** Joins the agent of a row. A deleted one has another tenant, until its rows are removed. */
+export const ofAgent = (row: string, of = row): string => `JOIN agent a ON a.id = ${of}.agent_id AND a.tenant = ${row}.tenant`;
 
 /** The texts, a grant of their own. JSON is text here: its columns could be neither compared nor grouped. */
 export const CONTENT: readonly View[] = [
@@ -9,7 +13,7 @@ export const CONTENT: readonly View[] = [
     schema: "bi_content",
     name: "tool_call",
     meaning: "Inputs and results of tool calls, null where they were erased.",
-    tables: "tool_call t",
+    tables: `tool_call t ${ofAgent("t")}`,
     of: "t",
     columns: [
       ["call_id", "t.id", "Id of the call."],
@@ -23,7 +27,7 @@ export const CONTENT: readonly View[] = [
     schema: "bi_content",
     name: "approval",
     meaning: "Inputs and reasons of approvals.",
-    tables: "approval p",
+    tables: `approval p ${ofAgent("p")}`,
     of: "p",
     columns: [
       ["approval_id", "p.id", "Id of the approval."],
@@ -35,7 +39,7 @@ export const CONTENT: readonly View[] = [
     schema: "bi_content",
     name: "decision",
     meaning: "Notes and edited inputs of decisions.",
-    tables: "decision d",
+    tables: `decision d JOIN approval p ON p.id = d.approval_id ${ofAgent("d", "p")}`,
     of: "d",
     columns: [
       ["approval_id", "d.approval_id", "Approval that was decided."],
@@ -48,7 +52,7 @@ export const CONTENT: readonly View[] = [
     schema: "bi_content",
     name: "message",
     meaning: "Contents of messages.",
-    tables: "message m",
+    tables: `message m ${ofAgent("m")}`,
     of: "m",
     columns: [
       ["message_id", "m.id", "Id of the message."],

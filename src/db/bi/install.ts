@@ -20,6 +20,8 @@ const TABLES = [
   "allow_rule",
   "compaction",
   "deleted_agent",
+  "deleted_approval",
+  "deleted_decision",
 ];
 
 const DROP_VIEWS = VIEWS.map(({ schema, name }) => `DROP VIEW IF EXISTS ${schema}.${name};`).join("\n");

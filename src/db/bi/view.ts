@@ -13,6 +13,13 @@ export type View = {
   readonly columns: readonly Column[];
 };
 
+/** The column with the id of the API. */
+export const relay = (type: string, id: string): Column => [
+  "relay_id",
+  `encode(convert_to('${type}:' || ${id}, 'UTF8'), 'base64')`,
+  "Id of the same object in the API.",
+];
+
 /** The SQL that makes the view and the comments on it. The tenant is looked up once a query, not once a row. */
 export function viewSql({ schema, name, meaning, tables, of, groupBy, columns }: View): string {
   const selected = columns.map(([column, sql]) => `${sql} AS ${column}`).join(",\n  ");

@@ -1,11 +1,6 @@
-import { CONTENT, EVENTS } from "./content-views.ts";
-import type { Column, View } from "./view.ts";
-
-const relay = (type: string, id: string): Column => [
-  "relay_id",
-  `encode(convert_to('${type}:' || ${id}, 'UTF8'), 'base64')`,
-  "Id of the same object in the API.",
-];
+import { APPROVAL, DECISION } from "./approval-views.ts";
+import { CONTENT, EVENTS, ofAgent } from "./content-views.ts";
+import { relay, type Column, type View } from "./view.ts";
 
 const OF_AGENT: readonly Column[] = [
   ["template_id", "a.template_id", "Template of the agent."],
@@ -17,7 +12,7 @@ const TOOL_CALL: View = {
   schema: "bi",
   name: "tool_call",
   meaning: "Tool calls, whatever became of them. Copies that forks have are marked by copy_of.",
-  tables: "tool_call t JOIN agent a ON a.id = t.agent_id AND a.tenant = t.tenant",
+  tables: `tool_call t ${ofAgent("t")}`,
   of: "t",
   columns: [
     ["call_id", "t.id", "Id of the call, as in logs and events."],
@@ -70,69 +65,6 @@ const TOOL_CALL: View = {
   ],
 };
 
-const APPROVAL: View = {
-  schema: "bi",
-  name: "approval",
-  meaning: "Questions to people.",
-  tables: `approval p JOIN agent a ON a.id = p.agent_id AND a.tenant = p.tenant LEFT JOIN tool_call t ON t.id = p.tool_call_id
-  LEFT JOIN LATERAL (SELECT d.* FROM decision d WHERE d.approval_id = p.id AND p.state <> 'PENDING' ORDER BY d.decided_at DESC LIMIT 1) d ON true`,
-  of: "p",
-  columns: [
-    ["approval_id", "p.id", "Id of the approval."],
-    relay("Approval", "p.id"),
-    ["agent_id", "p.agent_id", "Agent whose work needs the approval."],
-    ...OF_AGENT,
-    ["call_id", "p.tool_call_id", "Call that it is about; null if it is about something else."],
-    ["tool", "t.name", "Tool of that call."],
-    ["host", "p.host", "Host that it is about; null if it is about something else."],
-    ["kind", "p.kind::text", "Kind of question."],
-    ["state", "p.state::text", "State of the approval."],
-    ["risk", "upper(p.risk)", "Risk of the action."],
-    ["quorum", "coalesce(p.quorum, 1)", "How many people must allow it."],
-    ["requested_at", "p.requested_at", "Time of the request."],
-    ["expires_at", "p.expires_at", "Time at which it expires; null if never."],
-    ["closed_at", "p.closed_at", "Time at which it was closed; null while it is pending."],
-    ["decision", "d.decision::text", "Latest decision on a closed approval; null without one."],
-    ["decided_at", "d.decided_at", "Time of that decision."],
-    ["decided_by", "d.actor_id", "Actor that made it."],
-    [
-      "waited_ms",
-      "extract(epoch FROM d.decided_at - p.requested_at)::float8 * 1000",
-      "Time from the request to that decision in ms.",
-    ],
-    [
-      "is_edited",
-      "EXISTS (SELECT FROM decision e WHERE e.approval_id = p.id AND e.input_hash IS NOT NULL)",
-      "True if a decision allowed another input.",
-    ],
-    ["erased_at", "p.erased_at", "Time at which its texts were erased."],
-  ],
-};
-
-const DECISION: View = {
-  schema: "bi",
-  name: "decision",
-  meaning: "Decisions of people on approvals.",
-  tables: "decision d JOIN approval p ON p.id = d.approval_id",
-  of: "d",
-  columns: [
-    ["approval_id", "d.approval_id", "Approval that was decided."],
-    ["agent_id", "p.agent_id", "Agent whose work needed it."],
-    ["decided_by", "d.actor_id", "Actor that decided."],
-    ["decided_by_kind", "d.actor_kind::text", "Kind of that actor."],
-    ["on_behalf_of", "d.on_behalf_of", "Actor on whose behalf it was decided; null for the own name."],
-    ["decision", "d.decision::text", "The decision."],
-    ["is_edited", "d.input_hash IS NOT NULL", "True if it allowed another input."],
-    ["decided_at", "d.decided_at", "Time of the decision."],
-    [
-      "waited_ms",
-      "extract(epoch FROM d.decided_at - p.requested_at)::float8 * 1000",
-      "Time from the request to the decision in ms.",
-    ],
-    ["erased_at", "p.erased_at", "Time at which its note and input were erased."],
-  ],
-};
-
 const TOKENS: readonly Column[] = [
   ["input_tokens", "s.input_tokens", "Input tokens outside of the provider's cache."],
   ["output_tokens", "s.output_tokens", "Output tokens."],
@@ -144,7 +76,7 @@ const STEP: View = {
   schema: "bi",
   name: "step",
   meaning: "Model calls. A step that a fork copied was paid for once: leave out rows with copy_of_agent_id in sums.",
-  tables: "step s JOIN agent a ON a.id = s.agent_id AND a.tenant = s.tenant",
+  tables: `step s ${ofAgent("s")}`,
   of: "s",
   columns: [
     ["agent_id", "s.agent_id", "Agent of the step."],
@@ -173,7 +105,7 @@ const TURN: View = {
   schema: "bi",
   name: "turn",
   meaning: "Turns that have a step, with the sums of their own steps. Steps that a fork copied are left out.",
-  tables: "step s JOIN agent a ON a.id = s.agent_id AND a.tenant = s.tenant AND s.copied_from IS NULL",
+  tables: `step s ${ofAgent("s")} AND s.copied_from IS NULL`,
   of: "s",
   groupBy: "s.agent_id, s.turn, a.template_id, a.root_id, a.id, a.created_by",
   columns: [
@@ -202,7 +134,7 @@ const MESSAGE: View = {
   schema: "bi",
   name: "message",
   meaning: "Messages without their texts.",
-  tables: "message m",
+  tables: `message m ${ofAgent("m")}`,
   of: "m",
   columns: [
     ["message_id", "m.id", "Id of the message."],
@@ -262,7 +194,8 @@ const AGENT: View = {
 const DELETED_AGENT: View = {
   schema: "bi",
   name: "deleted_agent",
-  meaning: "Agents that were deleted with their rows. Sums over views lack them from then on; groups of the API have them.",
+  meaning:
+    "Agents that were deleted with their rows. From then on the views have no rows of them, but for approvals and decisions. Groups of the API have all.",
   tables: "deleted_agent d",
   of: "d",
   columns: [
@@ -310,7 +243,7 @@ const COMPACTION: View = {
   name: "compaction",
   meaning:
     "Compactions of context windows. The model call of a summary belongs to no step or turn: all costs are those of steps and compactions. Copies that forks have are marked by copy_of_agent_id.",
-  tables: "compaction c JOIN agent a ON a.id = c.agent_id",
+  tables: `compaction c ${ofAgent("c")}`,
   of: "c",
   columns: [
     ["compaction_id", "c.id", "Id of the compaction."],

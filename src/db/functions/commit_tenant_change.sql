@@ -201,14 +201,25 @@ BEGIN
        OR EXISTS (SELECT FROM agent a WHERE a.id = ANY (v_tree) AND (a.archived_at IS NULL OR a.state <> 'READY' OR a.runnable_at IS NOT NULL OR a.retry_turn IS NOT NULL OR a.lease_until >= policy_time()
          OR EXISTS (SELECT FROM approval p WHERE p.agent_id = a.id AND p.state = 'PENDING')
          OR EXISTS (SELECT FROM shell s WHERE s.agent_id = a.id AND s.state = 'RUNNING')
-         OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL)
-         OR EXISTS (SELECT FROM event e WHERE e.agent_id = a.id
-           AND e.position > least((SELECT f.position FROM audit_fold f WHERE f.tenant = p_tenant AND f.position >= f.whole_at), (SELECT f.position FROM audit_turn_fold f WHERE f.tenant = p_tenant AND f.position >= f.whole_at))))) THEN
+         OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL)))
+       OR NOT EXISTS (SELECT FROM audit_fold f JOIN audit_turn_fold t ON t.tenant = f.tenant JOIN tenant_log l ON l.tenant = f.tenant
+         WHERE f.tenant = p_tenant AND f.position >= f.whole_at AND t.position >= t.whole_at AND least(f.position, t.position) >= l.floor
+           AND NOT EXISTS (SELECT FROM event e WHERE e.agent_id = ANY (v_tree) AND e.position > least(f.position, t.position))) THEN
       RAISE EXCEPTION 'agent % is not archived and idle, with its tree', v_change."deleteAgent" ->> 'root_id' USING ERRCODE = 'TP002';
     END IF;
-    INSERT INTO deleted_agent (agent_id, tenant, root_id, template_id, created_by, created_at, deleted_by, deleted_by_kind, deleted_at)
-    SELECT a.id, p_tenant, v_change."deleteAgent" ->> 'root_id', a.template_id, a.created_by, a.created_at, d.deleted_by, d.deleted_by_kind, d.deleted_at
+    INSERT INTO deleted_agent (agent_id, tenant, root_id, template_id, created_by, created_by_kind, created_at, deleted_by, deleted_by_kind, deleted_at)
+    SELECT a.id, p_tenant, v_change."deleteAgent" ->> 'root_id', a.template_id, a.created_by, a.created_by_kind, a.created_at, d.deleted_by, d.deleted_by_kind, d.deleted_at
     FROM agent a, json_populate_record(null::deleted_agent, v_change."deleteAgent") d WHERE a.id = ANY (v_tree);
+    -- Groups of approvals stay. A question, and an answer that was reversed, are those of src/agent/approvals/groups/rows.ts.
+    INSERT INTO deleted_approval (id, tenant, agent_id, tool_call_id, tool, host, kind, state, risk, quorum, requesters, requested_at, expires_at, closed_at, erased_at, is_reversed)
+    SELECT q.id, p_tenant, q.agent_id, q.tool_call_id, q.tool, q.host, q.kind, q.state, q.risk, q.quorum, q.requesters, q.requested_at, q.expires_at, q.closed_at, q.erased_at,
+      coalesce(CASE q.state WHEN 'DENIED' THEN q.last_allowed WHEN 'ALLOWED' THEN q.last_denied END > q.closed_at, false)
+    FROM (SELECT p.*, t.name AS tool, max(p.requested_at) FILTER (WHERE p.state = 'ALLOWED') OVER question AS last_allowed, max(p.requested_at) FILTER (WHERE p.state = 'DENIED') OVER question AS last_denied
+      FROM approval p LEFT JOIN tool_call t ON t.id = p.tool_call_id WHERE p.agent_id = ANY (v_tree)
+      WINDOW question AS (PARTITION BY p.agent_id, p.kind, CASE WHEN p.kind <> 'NETWORK_HOST' THEN coalesce(p.input_digest, md5(p.agent_id || p.input::text), p.id) END, p.host, p.port, t.name)) q;
+    INSERT INTO deleted_decision (approval_id, actor_id, actor_kind, on_behalf_of, on_behalf_of_kind, tenant, decision, is_edited, decided_at)
+    SELECT d.approval_id, d.actor_id, d.actor_kind, d.on_behalf_of, d.on_behalf_of_kind, p_tenant, d.decision, d.input_hash IS NOT NULL, d.decided_at
+    FROM approval p JOIN decision d ON d.approval_id = p.id WHERE p.agent_id = ANY (v_tree);
     DELETE FROM wait w WHERE w.agent_id = ANY (v_tree);
     DELETE FROM schedule s WHERE s.agent_id = ANY (v_tree);
     UPDATE agent a SET tenant = '', lease_owner = NULL, lease_until = NULL, runnable_at = NULL WHERE a.id = ANY (v_tree);

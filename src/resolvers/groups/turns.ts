@@ -36,7 +36,7 @@ export async function groupsOfSteps(
   args: GroupArguments<StepDimension, StepMeasure, StepFilter>,
   info: GraphQLResolveInfo,
 ): Promise<StepGroupsAnswer> {
-  const within = await stepAuditFilter(context, args.filter ?? {});
+  const within = stepAuditFilter(context, args.filter ?? {});
   return answered(context, args, info, "STEPS", within, (filter, grouping) =>
     stepGroups(context.services.reads, filter, grouping),
   );
@@ -48,7 +48,7 @@ export async function groupsOfTurns(
   args: GroupArguments<TurnDimension, TurnMeasure, TurnFilter>,
   info: GraphQLResolveInfo,
 ): Promise<TurnGroupsAnswer> {
-  const within = await turnAuditFilter(context, args.filter ?? {});
+  const within = turnAuditFilter(context, args.filter ?? {});
   return answered(context, args, info, "TURNS", within, (filter, grouping) =>
     turnGroups(context.services.reads, filter, grouping),
   );

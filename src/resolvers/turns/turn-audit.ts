@@ -25,7 +25,7 @@ import {
   type SortKey,
   type TimeRange,
 } from "../connection.ts";
-import { clientError, type Context, countVisible } from "../context.ts";
+import type { Context } from "../context.ts";
 
 type SharedFilter = {
   readonly started?: TimeRange | null | undefined;
@@ -60,7 +60,7 @@ const NEWEST_FIRST: TurnOrder = { field: "STARTED_AT", direction: "DESC" };
 /** The steps that the actor may see, without the copies of forks: by default newest first. */
 export async function steps(context: Context, args: ListArguments<StepFilter>): Promise<Connection<AuditStep>> {
   await context.snapshot();
-  const filter = await stepAuditFilter(context, args.filter ?? {});
+  const filter = stepAuditFilter(context, args.filter ?? {});
   const { reads } = context.services;
   const order = args.orderBy ?? NEWEST_FIRST;
   return connection<AuditStep, object, object>(args, {
@@ -74,7 +74,7 @@ export async function steps(context: Context, args: ListArguments<StepFilter>): 
 /** The same of turns: those that have a step or have ended. */
 export async function turns(context: Context, args: ListArguments<TurnFilter>): Promise<Connection<AuditTurn>> {
   await context.snapshot();
-  const filter = await turnAuditFilter(context, args.filter ?? {});
+  const filter = turnAuditFilter(context, args.filter ?? {});
   const { reads } = context.services;
   const order = args.orderBy ?? NEWEST_FIRST;
   return connection<AuditTurn, object, object>(args, {
@@ -95,29 +95,28 @@ export function requestersOf({ requesters }: AuditTurn): ActorRef[] {
 
 const ACTOR_KINDS = Object.values(ActorKind);
 
-/** Throws NOT_FOUND for agents that the actor may not see. */
-export async function stepAuditFilter(context: Context, filter: StepFilter): Promise<StepAuditFilter> {
+/** For steps that the actor may see. The groups of a deleted agent have them too. */
+export function stepAuditFilter(context: Context, filter: StepFilter): StepAuditFilter {
   return {
-    ...(await sharedFilter(context, filter)),
+    ...sharedFilter(context, filter),
     states: filter.states ?? null,
     stopReasons: filter.stopReasons ? namesIn(filter.stopReasons) : null,
   };
 }
 
-export async function turnAuditFilter(context: Context, filter: TurnFilter): Promise<TurnAuditFilter> {
-  return { ...(await sharedFilter(context, filter)), reasons: filter.reasons ?? null, isOpen: filter.isOpen ?? null };
+export function turnAuditFilter(context: Context, filter: TurnFilter): TurnAuditFilter {
+  return { ...sharedFilter(context, filter), reasons: filter.reasons ?? null, isOpen: filter.isOpen ?? null };
 }
 
-async function sharedFilter(context: Context, filter: SharedFilter) {
-  const { actor, tenant } = context;
+function sharedFilter({ actor, tenant }: Context, filter: SharedFilter) {
   const { started, templateIds, models, requestedBy } = filter;
   return {
     tenant,
     visible: readsTenant(actor) ? null : actor.roles.includes("user") ? [actor.id] : [],
     from: started?.from ?? null,
     to: started?.to ?? null,
-    agentIds: await visibleIds(context, filter.agentIds),
-    rootIds: await visibleIds(context, filter.rootAgentIds),
+    agentIds: rowsOf(filter.agentIds),
+    rootIds: rowsOf(filter.rootAgentIds),
     templateIds: templateIds ? namesIn(templateIds) : null,
     models: models ? namesIn(models) : null,
     requestedBy: requestedBy ? actorIds(requestedBy) : null,
@@ -126,13 +125,9 @@ async function sharedFilter(context: Context, filter: SharedFilter) {
   };
 }
 
-/** Row ids of agents; null for none given. Throws NOT_FOUND for an agent that does not exist or is invisible. */
-async function visibleIds(context: Context, ids: readonly string[] | null | undefined): Promise<readonly string[] | null> {
-  if (ids === null || ids === undefined) return null;
-  const rows = [...new Set(ids.map((id) => rowId("Agent", id)))];
-  if ((await countVisible(context, rows)) < rows.length)
-    throw clientError("NOT_FOUND", "there is no such agent: list yours with `agents`");
-  return rows;
+/** Row ids of agents; null for none given. */
+function rowsOf(ids: readonly string[] | null | undefined): readonly string[] | null {
+  return ids === null || ids === undefined ? null : [...new Set(ids.map((id) => rowId("Agent", id)))];
 }
 
 const COLUMNS = {

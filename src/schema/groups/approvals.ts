@@ -200,7 +200,7 @@ builder.queryField("approvalGroups", (t) =>
     type: ApprovalGroups,
     complexity: groupsPrice,
     description:
-      "Figures of the approvals that the viewer may see, by dimensions and time. Erased approvals count as before. Approvals of deleted agents are left out, unlike in groups of calls, steps and turns. TOO_BUSY if too many statistics of the tenant are being computed.",
+      "Figures of the approvals that the viewer may see, by dimensions and time. Erased approvals, and those of deleted agents, count as before. TOO_BUSY if too many statistics of the tenant are being computed.",
     args: {
       by: t.arg({
         type: [ApprovalDimension],

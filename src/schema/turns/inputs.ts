@@ -34,7 +34,7 @@ export const StepFilter = builder.inputType("StepFilter", {
   description: "Filter for steps. All given conditions must match.",
   fields: (t) => ({
     started: t.field({ type: TimeRangeInput, description: "Steps that started in this time range." }),
-    agentIds: t.idList({ description: "Steps of one of these agents. NOT_FOUND for an agent that the viewer may not see." }),
+    agentIds: t.idList({ description: "Steps of one of these agents." }),
     rootAgentIds: t.idList({ description: "Steps in the trees of these agents: their own, and those of agents below them." }),
     templateIds: t.idList({ description: "Steps of agents of one of these templates, given by `templateId`." }),
     models: t.stringList({ description: "Steps of one of these models, by name." }),
@@ -52,7 +52,7 @@ export const TurnFilter = builder.inputType("TurnFilter", {
   description: "Filter for turns. All given conditions must match.",
   fields: (t) => ({
     started: t.field({ type: TimeRangeInput, description: "Turns that started in this time range." }),
-    agentIds: t.idList({ description: "Turns of one of these agents. NOT_FOUND for an agent that the viewer may not see." }),
+    agentIds: t.idList({ description: "Turns of one of these agents." }),
     rootAgentIds: t.idList({ description: "Turns in the trees of these agents: their own, and those of agents below them." }),
     templateIds: t.idList({ description: "Turns of agents of one of these templates, given by `templateId`." }),
     models: t.stringList({ description: "Turns with one of these models in their first step, by name." }),

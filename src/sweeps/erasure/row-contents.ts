@@ -102,7 +102,7 @@ const APPROVALS: Erase = {
       old AS (SELECT p.id FROM idle, approval p WHERE p.agent_id = $1 AND p.erased_at IS NULL AND p.state <> 'PENDING' AND p.closed_at < $2
         AND $3::int IS NOT NULL AND $4::int IS NOT NULL LIMIT ${ROWS}),
       decided AS (UPDATE decision d SET note = NULL, input = NULL FROM old WHERE d.approval_id = old.id),
-      gone AS (UPDATE approval p SET input = NULL, reason = '', meta = NULL, preview = NULL, question = NULL, continuation = NULL, erased_at = policy_time()
+      gone AS (UPDATE approval p SET input_digest = md5(p.agent_id || p.input::text), input = NULL, reason = '', meta = NULL, preview = NULL, question = NULL, continuation = NULL, erased_at = policy_time()
         FROM old WHERE p.id = old.id RETURNING 1)
     ${counted}`,
 };

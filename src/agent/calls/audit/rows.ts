@@ -84,12 +84,16 @@ export type Behind = { readonly tables: readonly string[]; readonly current: str
 /** Rows of the audit, with the difference to the log. */
 export const OF_AUDIT: Behind = { tables: BEHIND, current: CURRENT };
 
+/** The rows of all calls of present agents. */
+export const PRESENT_CALLS = ROWS_OF(
+  `(SELECT ${OF_CALL} FROM tool_call t WHERE t.tenant = $1 AND EXISTS (SELECT FROM agent a WHERE a.id = t.agent_id AND a.tenant = $1))`,
+);
+/** The condition that a row of `audit_call` is of a deleted agent: it is complete, whatever the rest of the audit is. */
+export const OF_DELETED = "agent_id IN (SELECT d.agent_id FROM deleted_agent d WHERE d.tenant = $1)";
+
 /** All calls as they are, while the audit is incomplete. */
 const OF_CALLS: Behind = {
-  tables: [
-    "fold AS (SELECT 0 AS position)",
-    `fresh (${COLUMNS}) AS MATERIALIZED (${ROWS_OF(`(SELECT ${OF_CALL} FROM tool_call t WHERE t.tenant = $1 AND EXISTS (SELECT FROM agent a WHERE a.id = t.agent_id AND a.tenant = $1))`)})`,
-  ],
+  tables: ["fold AS (SELECT 0 AS position)", `fresh (${COLUMNS}) AS MATERIALIZED (${PRESENT_CALLS})`],
   current: "false",
 };
 
@@ -103,6 +107,9 @@ export async function fromRows<Answer>(
 ): Promise<Answer | null> {
   return (await read(OF_AUDIT)) ?? (models === null ? null : read(OF_CALLS));
 }
+
+/** The kind of the creator of a group's example `t.agent_id`, as text, also of a deleted agent. */
+export const CREATOR_KIND = `coalesce((SELECT a.created_by_kind FROM agent a WHERE a.id = t.agent_id), (SELECT a.created_by_kind FROM deleted_agent a WHERE a.agent_id = t.agent_id))::text`;
 
 const READ_HAS_DELETED: Statement<{ hasDeleted: boolean }, [tenant: string]> = {
   name: "has_deleted_agents",

@@ -9,7 +9,17 @@ import {
   type Groups,
 } from "../../../../db/groups/grouped-rows.ts";
 import { plannedForValues, type Sql } from "../../../../db/sql.ts";
-import { BEHIND, COLUMNS, conditions, CURRENT, OF_CALL, Parameters, ROWS_OF, type AuditFilter } from "../rows.ts";
+import {
+  BEHIND,
+  COLUMNS,
+  conditions,
+  CREATOR_KIND,
+  CURRENT,
+  OF_DELETED,
+  Parameters,
+  PRESENT_CALLS,
+  type AuditFilter,
+} from "../rows.ts";
 import { countedFiguresOf, fromCounters, type CountedRow } from "./counted.ts";
 import { CALL_DIMENSIONS, type CallDimension } from "./dimensions.ts";
 import {
@@ -62,12 +72,12 @@ function fromAudit(filter: AuditFilter, grouping: CallGrouping, parameters: Para
 }
 
 function fromCalls(filter: AuditFilter, grouping: CallGrouping, parameters: Parameters): Source {
-  const every = ROWS_OF(`(SELECT ${OF_CALL} FROM tool_call t WHERE t.tenant = $1)`);
+  const where = conditions(filter, parameters);
   return {
     ...sourceOf(grouping),
-    open: [`every (${COLUMNS}) AS NOT MATERIALIZED (${every})`],
+    open: [`every (${COLUMNS}) AS NOT MATERIALIZED (${PRESENT_CALLS})`],
     isKnown: "(SELECT) one",
-    found: [`SELECT ${COLUMNS} FROM every WHERE ${conditions(filter, parameters)}`],
+    found: [`SELECT ${COLUMNS} FROM every WHERE ${where}`, `SELECT ${COLUMNS} FROM audit_call WHERE ${where} AND ${OF_DELETED}`],
   };
 }
 
@@ -99,9 +109,9 @@ function sourceOf({ by, times }: CallGrouping): Omit<Source, "open" | "isKnown" 
 function actorKind(dimension: CallDimension, value: string): string {
   switch (dimension) {
     case "REQUESTER":
-      return "(SELECT a.created_by_kind::text FROM agent a WHERE a.id = t.agent_id)";
+      return CREATOR_KIND;
     case "DECIDER":
-      return `(SELECT d.actor_kind::text FROM approval p JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.call_id AND d.actor_id = ${value} LIMIT 1)`;
+      return `coalesce(${["", "deleted_"].map((of) => `(SELECT d.actor_kind FROM ${of}approval p JOIN ${of}decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.call_id AND d.actor_id = ${value} LIMIT 1)`).join(", ")})::text`;
     case "TOOL":
     case "TEMPLATE":
     case "AGENT":
