@@ -7,7 +7,7 @@ import { temporaryFolder } from "../support/app.ts";
 import { emptyDatabaseUrl, testDatabaseUrl } from "../support/database.ts";
 import { hasNoBox } from "../support/box.ts";
 import { freePort } from "../support/free-port.ts";
-import { runFile } from "../support/process.ts";
+import { runBundled, runFile } from "../support/process.ts";
 import { embeddedFolder } from "../support/embedded.ts";
 import { startServerProcess } from "../support/server-process.ts";
 
@@ -24,7 +24,7 @@ async function holdingConfiguration(template: object = {}): Promise<string> {
 
 /** What a server says that does not start. */
 async function refusal(env: Readonly<Record<string, string>>): Promise<string> {
-  const server = runFile("src/main.ts", [], {
+  const server = await runBundled("src/main.ts", {
     PORT: "0",
     ANTHROPIC_API_KEY: "",
     DATABASE_URL: "",
