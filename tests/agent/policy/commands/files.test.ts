@@ -1,5 +1,5 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { PermissionSource } from "../../../../src/agent/policy/permission-source.ts";
 import { presets } from "../../../../src/config/presets.ts";
@@ -302,7 +302,7 @@ describe("files that command lines name", () => {
       "awk 1 src/a.ts .env",
       "grep -f .env src/a.ts",
       "python3 -c x /etc/hosts",
-      "node ../../etc/hosts",
+      `node ${relative(workspace.root, "/etc/hosts")}`,
       "grep -r A .",
       "find . -exec cat {} +",
       "echo x > /etc/x",
