@@ -17,7 +17,7 @@ import { foldAll } from "../support/audit.ts";
 import { tokenActor } from "../support/actors.ts";
 import { connect, type Page, type TestClient } from "../support/client.ts";
 import { testDatabaseUrl } from "../support/database.ts";
-import { SECRET, tablesWith } from "../support/erasure.ts";
+import { SECRET, TABLES_OF_DELETED, tablesWith } from "../support/erasure.ts";
 import { ownTool } from "../support/tools.ts";
 import { windowedModel, type Played } from "../support/windowed-model.ts";
 
@@ -154,17 +154,7 @@ it("readers of others get all of theirs, from any cursor, before, between and af
   await DELETED_AGENTS.remove(sql, () => true);
   await check();
   expect(await tablesWith(sql, SECRET)).toEqual([]);
-  const tables = [
-    "audit_call",
-    "audit_step",
-    "audit_turn",
-    "audit_turn_fold",
-    "deleted_agent",
-    "deleted_approval",
-    "event",
-    "idempotency_key",
-  ];
-  expect(tables).toEqual(expect.arrayContaining(await tablesWith(sql, rowId("Agent", id))));
+  expect(TABLES_OF_DELETED).toEqual(expect.arrayContaining(await tablesWith(sql, rowId("Agent", id))));
 });
 
 it("a deletion races with a restore on another server: one of them wins whole", async () => {

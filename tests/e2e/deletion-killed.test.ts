@@ -5,6 +5,7 @@ import { rowId } from "../../src/lib/global-id.ts";
 import { temporaryFolder } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { administrator, testDatabaseUrl } from "../support/database.ts";
+import { TABLES_OF_DELETED } from "../support/erasure.ts";
 import { ArchiveAgentDocument, DeleteAgentDocument } from "../generated/documents.ts";
 import { startServerProcess } from "../support/server-process.ts";
 
@@ -78,18 +79,7 @@ it(
         ).rows.length > 0
       )
         left.push(name);
-    // The event is AGENT_DELETED, and keys name the results of commands.
-    const kept = [
-      "audit_call",
-      "audit_step",
-      "audit_turn",
-      "audit_turn_fold",
-      "deleted_agent",
-      "deleted_approval",
-      "event",
-      "idempotency_key",
-    ];
-    expect(kept).toEqual(expect.arrayContaining(left));
+    expect(TABLES_OF_DELETED).toEqual(expect.arrayContaining(left));
     expect(left).toEqual(expect.arrayContaining(["audit_call", "deleted_agent", "event"]));
     expect((await operator.query("SELECT FROM event WHERE kind <> 'AGENT_DELETED'")).rows).toEqual([]);
   },

@@ -11,6 +11,8 @@ it("an asynchronous property ends at its first failure, since each case may keep
   const { failed, counterexample, numShrinks } = await fc.check(property);
   expect([failed, numShrinks]).toEqual([true, 0]);
   expect(cases.filter((number) => number >= 5_000)).toEqual(counterexample);
+  // The failure of one run hides none of the next.
+  expect((await fc.check(fc.asyncProperty(fc.nat(), async () => false))).failed).toBe(true);
 });
 
 it("a synchronous property makes its failure smaller", () => {

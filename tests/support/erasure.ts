@@ -39,6 +39,18 @@ export async function tablesWith(sql: Sql, text: string): Promise<string[]> {
   return found;
 }
 
+/** The tables that may name an agent after its deletion. The event is AGENT_DELETED, and keys name the results of commands. */
+export const TABLES_OF_DELETED = [
+  "audit_call",
+  "audit_step",
+  "audit_turn",
+  "audit_turn_fold",
+  "deleted_agent",
+  "deleted_approval",
+  "event",
+  "idempotency_key",
+];
+
 /** Archives an agent, and deletes it once its server has let it go. */
 export async function deleteArchived(sql: Sql, client: TestClient, agentId: string): Promise<void> {
   await client.get(ArchiveAgentDocument, { input: { agentId } });
