@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { errorCode } from "../src/lib/text.ts";
 import { CommandFailed } from "../src/operator-error.ts";
 
-/** A file that is written beside its name, and named when it is whole. */
+/** A file that is written beside its name, apart from those of other processes, and named when it is whole. */
 export class OutFile {
   readonly #name: string;
   readonly #mayReplace: boolean;
@@ -12,7 +12,7 @@ export class OutFile {
   private constructor(name: string, mayReplace: boolean) {
     this.#name = name;
     this.#mayReplace = mayReplace;
-    this.partial = `${name}.partial`;
+    this.partial = `${name}.${process.pid}.partial`;
   }
 
   /** Begins the file, empty. Throws CommandFailed if it cannot be written, or may not be replaced. */

@@ -126,11 +126,15 @@ it("a file that comes while `npm run export` writes stays, and so does the expor
   await once(server, "listening");
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  const { exited, output } = runFile("scripts/export.ts", ["--url", `http://127.0.0.1:${port}`, "--out", out]);
+  // That of another run that writes the same.
+  await writeFile(`${out}.partial`, "half");
+  const { child, exited, output } = runFile("scripts/export.ts", ["--url", `http://127.0.0.1:${port}`, "--out", out]);
   expect(await exited).toBe(1);
-  expect(output()).toBe(`${out} has come meanwhile and stays: the whole export is in ${out}.partial\n`);
+  const partial = `${out}.${child.pid}.partial`;
+  expect(output()).toBe(`${out} has come meanwhile and stays: the whole export is in ${partial}\n`);
   expect(await readFile(out, "utf8")).toBe("another");
-  expect(await readFile(`${out}.partial`, "utf8")).toBe("new");
+  expect(await readFile(partial, "utf8")).toBe("new");
+  expect(await readFile(`${out}.partial`, "utf8")).toBe("half");
 });
 
 it("`npm run export` goes on with its download when the server was away, or broke it off", { timeout: 60_000 }, async () => {
