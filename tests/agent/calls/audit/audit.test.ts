@@ -82,6 +82,8 @@ const FILTERS: readonly AuditFilter[] = [
   { ...ALL, from: at(HOUR), tools: ["read", "shell"] },
   { ...ALL, to: at(2 * HOUR), states: ["COMPLETED", "APPROVAL_REQUIRED"] },
   { ...ALL, states: ["EXECUTING"] },
+  { ...ALL, states: ["PENDING", "APPROVAL_REQUIRED", "PENDING", "FAILED", "DENIED", "SEALED"] },
+  { ...ALL, states: [] },
   { ...ALL, visible: ["creator-1"], errorTypes: ["timeout"] },
   { ...ALL, verdicts: ["ask"], templateIds: ["template-0"] },
   { ...ALL, rules: ["rule ask"] },
