@@ -51,6 +51,15 @@ export const TABLES_OF_DELETED = [
   "idempotency_key",
 ];
 
+/** Waits until no agent does anything. */
+export async function idle(sql: Sql): Promise<void> {
+  const busy = {
+    name: "",
+    text: "SELECT FROM agent WHERE state <> 'READY' OR lease_owner IS NOT NULL OR runnable_at IS NOT NULL",
+  };
+  await expect.poll(async () => (await sql.query(busy, [])).length, { timeout: 15_000 }).toBe(0);
+}
+
 /** Archives an agent, and deletes it once its server has let it go. */
 export async function deleteArchived(sql: Sql, client: TestClient, agentId: string): Promise<void> {
   await client.get(ArchiveAgentDocument, { input: { agentId } });

@@ -30,7 +30,7 @@ import { connect, type TestClient } from "../support/client.ts";
 import { movableClock } from "../support/clock.ts";
 import { testDatabaseUrl } from "../support/database.ts";
 import { embeddedFolder } from "../support/embedded.ts";
-import { deleteArchived, eraseOld, SECRET, tablesWith } from "../support/erasure.ts";
+import { deleteArchived, eraseOld, idle, SECRET, tablesWith } from "../support/erasure.ts";
 import { png } from "../support/images.ts";
 import { viewsReader } from "../support/views-reader.ts";
 import { ownTool } from "../support/tools.ts";
@@ -135,11 +135,7 @@ async function generated(seed: number, database: DatabaseConfig) {
     }
     agents.push(id);
   }
-  const idle = {
-    name: "",
-    text: "SELECT FROM agent WHERE state <> 'READY' OR lease_owner IS NOT NULL OR runnable_at IS NOT NULL",
-  };
-  await expect.poll(async () => (await sql.query(idle, [])).length).toBe(0);
+  await idle(sql);
   await foldAll(sql);
   return {
     app,
@@ -300,7 +296,7 @@ async function viewsWith(reader: pg.Client, agents: readonly string[], isOfAll: 
   const ids = agents.map((id) => rowId("Agent", id));
   const found: string[] = [];
   for (const { schema, name } of VIEWS) {
-    if (schema === "bi_content" ? !isOfAll : ["deleted_agent", "approval", "decision", "rule"].includes(name)) continue;
+    if (schema === "bi_content" ? !isOfAll : ["deleted_agent", "approval", "decision"].includes(name)) continue;
     const where = schema === "bi" ? "agent_id = ANY ($1)" : "v::text LIKE ANY ($1)";
     const { rows } = await reader.query(`SELECT FROM ${schema}.${name} v WHERE ${where}`, [
       schema === "bi" ? ids : [`%${SECRET}%`],

@@ -6,7 +6,7 @@ import { startTestApp } from "../support/app.ts";
 import { connect, type Page } from "../support/client.ts";
 import { movableClock } from "../support/clock.ts";
 import { testDatabaseUrl } from "../support/database.ts";
-import { deleteArchived, eraseOld, SECRET } from "../support/erasure.ts";
+import { deleteArchived, eraseOld, idle, SECRET } from "../support/erasure.ts";
 import { windowedModel } from "../support/windowed-model.ts";
 
 type Told = { readonly cursor: string; readonly kind: string };
@@ -60,8 +60,7 @@ it("streams over WebSocket and SSE resume over erased and deleted events, before
   const neighbour = await one.client.createAgent();
   await one.client.turn(id, `remember ${SECRET}`);
   await one.client.turn(neighbour.id, "a neighbour");
-  const idle = { name: "", text: "SELECT FROM agent WHERE lease_owner IS NOT NULL OR runnable_at IS NOT NULL" };
-  await expect.poll(async () => (await sql.query(idle, [])).length).toBe(0);
+  await idle(sql);
 
   const open = other.client.timeline({ since: "0" });
   const heard: Page["events"][number][] = [];

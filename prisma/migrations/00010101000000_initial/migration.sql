@@ -1105,6 +1105,9 @@ CREATE INDEX "allow_rule_tenant_template_id_idx" ON "allow_rule"("tenant", "temp
 CREATE INDEX "allow_rule_tenant_created_at_id_idx" ON "allow_rule"("tenant", "created_at", "id");
 
 -- CreateIndex
+CREATE INDEX "allow_rule_approval_id_idx" ON "allow_rule"("approval_id");
+
+-- CreateIndex
 CREATE INDEX "event_agent_id_position_idx" ON "event"("agent_id", "position");
 
 -- CreateIndex
@@ -2577,6 +2580,10 @@ BEGIN
     INSERT INTO deleted_decision (approval_id, actor_id, actor_kind, on_behalf_of, on_behalf_of_kind, tenant, decision, is_edited, decided_at)
     SELECT d.approval_id, d.actor_id, d.actor_kind, d.on_behalf_of, d.on_behalf_of_kind, p_tenant, d.decision, d.input_hash IS NOT NULL, d.decided_at
     FROM approval p JOIN decision d ON d.approval_id = p.id WHERE p.agent_id = ANY (v_tree);
+    -- Rules of agents of the tree alone, with the notes of their decisions. Rules of templates stay.
+    DELETE FROM wait w WHERE w.ref = ANY (ARRAY(SELECT r.id FROM allow_rule r WHERE r.tenant = p_tenant AND r.agent_id = ANY (v_tree)));
+    DELETE FROM allow_rule r WHERE r.tenant = p_tenant AND r.agent_id = ANY (v_tree);
+    DELETE FROM rule_version v WHERE v.tenant = p_tenant AND v.agent_id = ANY (v_tree);
     DELETE FROM wait w WHERE w.agent_id = ANY (v_tree);
     DELETE FROM schedule s WHERE s.agent_id = ANY (v_tree);
     UPDATE agent a SET tenant = '', lease_owner = NULL, lease_until = NULL, runnable_at = NULL WHERE a.id = ANY (v_tree);

@@ -59,6 +59,10 @@ const NOTICES: Erase = {
       gone AS (UPDATE notice n SET text = '(erased)' FROM old WHERE n.id = old.id RETURNING 1)
     ${counted}`,
 };
+/** The trail of a call `t` without its notes. */
+const TRAIL =
+  "(SELECT coalesce(jsonb_agg(x.entry - 'note' ORDER BY x.place), '[]') FROM jsonb_array_elements(t.audit_trail) WITH ORDINALITY AS x(entry, place))";
+
 /** Facts for groups, lists and views stay: type and stage of an error, the rule that decided and its place, times and states. */
 const TOOL_CALLS: Erase = {
   name: "erase_tool_calls",
@@ -70,7 +74,7 @@ const TOOL_CALLS: Erase = {
           cancel_requested = CASE WHEN t.cancel_requested IS NOT NULL THEN (t.cancel_requested::jsonb || '{"note": null}')::json END,
           error = CASE WHEN json_typeof(t.error) = 'object' THEN json_build_object('type', t.error -> 'type', 'stage', t.error -> 'stage', 'message', NULL) END,
           explanation = CASE WHEN json_typeof(t.explanation) = 'object' THEN ((t.explanation::jsonb - 'parts') || '{"reason": "(erased)"}')::json END,
-          audit_trail = (SELECT coalesce(jsonb_agg(x.entry - 'note' ORDER BY x.place), '[]') FROM jsonb_array_elements(t.audit_trail) WITH ORDINALITY AS x(entry, place))
+          audit_trail = ${TRAIL}
         FROM old WHERE t.id = old.id RETURNING 1)
     ${counted}`,
 };
@@ -96,12 +100,15 @@ const BLOCKS: Erase = {
       gone AS (UPDATE message m SET content = old.content, erased_at = policy_time() FROM old WHERE m.id = old.id RETURNING 1)
     ${counted}`,
 };
+/** The notes of decisions are also in the rules that they stored, and in the trails of their calls. */
 const APPROVALS: Erase = {
   name: "erase_approvals",
   text: `WITH ${LOCKED_IDLE},
-      old AS (SELECT p.id FROM idle, approval p WHERE p.agent_id = $1 AND p.erased_at IS NULL AND p.state <> 'PENDING' AND p.closed_at < $2
+      old AS (SELECT p.id, p.tool_call_id FROM idle, approval p WHERE p.agent_id = $1 AND p.erased_at IS NULL AND p.state <> 'PENDING' AND p.closed_at < $2
         AND $3::int IS NOT NULL AND $4::int IS NOT NULL LIMIT ${ROWS}),
       decided AS (UPDATE decision d SET note = NULL, input = NULL FROM old WHERE d.approval_id = old.id),
+      stored AS (UPDATE allow_rule r SET note = NULL FROM old WHERE r.approval_id = old.id AND r.note IS NOT NULL),
+      told AS (UPDATE tool_call t SET audit_trail = ${TRAIL} WHERE t.id IN (SELECT old.tool_call_id FROM old)),
       gone AS (UPDATE approval p SET input_digest = md5(p.agent_id || p.input::text), input = NULL, reason = '', meta = NULL, preview = NULL, question = NULL, continuation = NULL, erased_at = policy_time()
         FROM old WHERE p.id = old.id RETURNING 1)
     ${counted}`,
