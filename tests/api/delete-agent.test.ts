@@ -3,6 +3,8 @@ import { DELETED_AGENTS } from "../../src/sweeps/deleted-agents.ts";
 import { rowId } from "../../src/lib/global-id.ts";
 import {
   ArchiveAgentDocument,
+  CreateAgentDocument,
+  type CreateAgentInput,
   DeleteAgentDocument,
   ForkAgentDocument,
   NodeDocument,
@@ -17,7 +19,7 @@ import { foldAll } from "../support/audit.ts";
 import { tokenActor } from "../support/actors.ts";
 import { connect, type Page, type TestClient } from "../support/client.ts";
 import { testDatabaseUrl } from "../support/database.ts";
-import { SECRET, TABLES_OF_DELETED, tablesWith } from "../support/erasure.ts";
+import { deleteArchived, SECRET, TABLES_OF_DELETED, tablesWith } from "../support/erasure.ts";
 import { ownTool } from "../support/tools.ts";
 import { windowedModel, type Played } from "../support/windowed-model.ts";
 
@@ -82,6 +84,27 @@ it("only administrators delete, and only the archived first agent of a tree that
   await client.get(ArchiveAgentDocument, { input: { agentId: id } });
   await deleted(client, id);
   expect(await codes(client, id)).toEqual(["NOT_FOUND"]);
+});
+
+it("the key of a deleted agent is refused, before and after its rows are gone", async () => {
+  const { client, sql } = await server(await testDatabaseUrl());
+  const create = async (input: Partial<CreateAgentInput>) =>
+    (await client.get(CreateAgentDocument, { input: { templateId: "assistant", ...input } })).createAgent;
+  const fork = async (agentId: string) =>
+    (await client.get(ForkAgentDocument, { input: { agentId, idempotencyKey: "two" } })).forkAgent;
+  const original = await client.createAgent();
+  await client.turn(original.id, "look");
+  const created = [(await create({ idempotencyKey: "one" })).agent?.id ?? "", (await fork(original.id)).agent?.id ?? ""];
+  for (const agentId of created) await deleteArchived(sql, client, agentId);
+  const isRefused = async (): Promise<void> => {
+    for (const { agent, userErrors } of [await create({ idempotencyKey: "one" }), await fork(original.id)]) {
+      expect(agent).toBeNull();
+      expect(userErrors).toMatchObject([{ code: "NOT_FOUND", field: ["idempotencyKey"] }]);
+    }
+  };
+  await isRefused();
+  await DELETED_AGENTS.remove(sql, () => true);
+  await isRefused();
 });
 
 it("a deletion waits for the server that has an idle agent, and refuses at once what is at work", async () => {

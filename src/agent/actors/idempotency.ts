@@ -15,11 +15,14 @@ type KeyUse = {
   readonly createdAt: Date;
   /** The place of the event that was committed with the key; null if it cannot be found by its write. */
   readonly position: string | number | null;
+  /** True if the result is an agent that was deleted. */
+  readonly isDeleted: boolean;
 };
 
 const FIND: Statement<KeyUse, [tenant: string, actorId: string, operation: string, key: string]> = {
   name: "find_idempotency_key",
-  text: `SELECT k.body_hash AS "bodyHash", k.result_id AS "resultId", k.created_at AS "createdAt", e.position
+  text: `SELECT k.body_hash AS "bodyHash", k.result_id AS "resultId", k.created_at AS "createdAt", e.position,
+      EXISTS (SELECT FROM deleted_agent d WHERE d.agent_id = k.result_id AND d.tenant = k.tenant) AS "isDeleted"
     FROM idempotency_key k LEFT JOIN event e ON e.tenant = k.tenant AND e.at = k.created_at
       AND e.append_id = ANY (ARRAY[
         CASE WHEN k.result_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN k.result_id::uuid END,
@@ -134,6 +137,12 @@ async function earlierResult(sql: Sql, request: KeyedRequest): Promise<Result<Ou
   }
   const [row] = await sql.query(FIND, [request.actor.tenant, ownerOf(request), request.operation, request.key]);
   if (row === undefined) return accepted(null);
+  if (row.isDeleted)
+    return refused({
+      code: "NOT_FOUND",
+      field: ["idempotencyKey"],
+      message: "the agent of this key was deleted: use a new key to make another one",
+    });
   if (row.bodyHash === bodyHash(request.body))
     return accepted({ id: row.resultId, position: await placeOf(sql, request.actor.tenant, row) });
   return refused({
