@@ -1,6 +1,5 @@
 import type { Sql, Statement } from "../../db/sql.ts";
 import { zoneInSql } from "../../lib/time.ts";
-import { sqlState } from "../../db/storage-error.ts";
 import type { PeriodState, Standing } from "./admission.ts";
 import type { Link } from "./chain.ts";
 
@@ -37,25 +36,4 @@ export async function readStandings(sql: Sql, tenant: string, chain: readonly Li
 
 function inUtc({ startsAt, endsAt }: PeriodState): Pick<PeriodState, "startsAt" | "endsAt"> {
   return { startsAt: new Date(startsAt).toISOString(), endsAt: endsAt === null ? null : new Date(endsAt).toISOString() };
-}
-
-const CHECK_ZONE: Statement<object, [timeZone: string]> = {
-  name: "check_time_zone",
-  text: "SELECT policy_time() AT TIME ZONE $1",
-};
-
-/** True if the database knows the zone: Node may know others. */
-export async function isZoneOfDatabase(sql: Sql, timeZone: string): Promise<boolean> {
-  return sql.query(CHECK_ZONE, [zoneInSql(timeZone)]).then(
-    () => true,
-    (error: unknown) => {
-      if (isInvalidZone(error)) return false;
-      throw error;
-    },
-  );
-}
-
-/** invalid_parameter_value */
-function isInvalidZone(error: unknown): boolean {
-  return sqlState(error) === "22023";
 }

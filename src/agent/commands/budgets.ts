@@ -13,7 +13,7 @@ import {
   MOST_USD,
   usdOf,
 } from "../budgets/budget.ts";
-import { isZoneOfDatabase } from "../budgets/periods.ts";
+import { isZoneOfDatabase } from "../../db/time-zone.ts";
 import { readBudgets } from "../budgets/remembered-budgets.ts";
 import type { AgentServices } from "../loop/scope.ts";
 import { findAgent } from "./find-agent.ts";

@@ -14,7 +14,7 @@ import type { ApprovalFilter } from "../inbox.ts";
 import {
   bothRanges,
   bucketsOf,
-  checkTimeZone,
+  checkZoneOfDatabase,
   DEFAULT_GROUPS,
   MOST_GROUPS,
   readRange,
@@ -52,7 +52,7 @@ export async function groupsOfApprovals(
   const quick = quickMs ?? QUICK_MS;
   if (!(quick >= 0)) throw clientError("BAD_USER_INPUT", `\`quickMs\` must not be negative, but is ${quick}`);
   const zone = timeZone ?? "UTC";
-  checkTimeZone("timeZone", zone);
+  await checkZoneOfDatabase(context.services.reads, "timeZone", zone);
   const most = first ?? DEFAULT_GROUPS;
   const asOf = await snapshotCursor(context);
   const now = new Date(Date.now() - context.services.clockSkew().ms);

@@ -1,4 +1,7 @@
 import { bucketEdges, type BucketUnit } from "../../lib/time-buckets.ts";
+import type { GraphQLError } from "graphql";
+import type { Sql } from "../../db/sql.ts";
+import { isZoneOfDatabase } from "../../db/time-zone.ts";
 import { isTimeZone } from "../../lib/time.ts";
 import { clientError } from "../context.ts";
 
@@ -46,12 +49,21 @@ export function readRange({ from = null, to = null, bucket = null }: GroupRange,
   return { from, to: until, edges };
 }
 
-export function checkTimeZone(argument: string, name: string): void {
-  if (!isTimeZone(name))
-    throw clientError(
-      "BAD_USER_INPUT",
-      `\`${argument}\` names no time zone: ${JSON.stringify(name)}. Use a name such as Europe/Berlin or UTC`,
-    );
+function checkTimeZone(argument: string, name: string): void {
+  if (!isTimeZone(name)) throw noZone(argument, name);
+}
+
+/** Checks a zone that PostgreSQL reckons in: Node may know others. */
+export async function checkZoneOfDatabase(reads: Sql, argument: string, name: string): Promise<void> {
+  checkTimeZone(argument, name);
+  if (!(await isZoneOfDatabase(reads, name))) throw noZone(argument, name);
+}
+
+function noZone(argument: string, name: string): GraphQLError {
+  return clientError(
+    "BAD_USER_INPUT",
+    `\`${argument}\` names no time zone: ${JSON.stringify(name)}. Use a name such as Europe/Berlin or UTC`,
+  );
 }
 
 /** The buckets between the edges. The range, and the present, may cut the first and the last ones. */

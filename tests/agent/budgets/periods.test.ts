@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { Budget } from "../../../src/agent/budgets/budget.ts";
-import { isZoneOfDatabase, readStandings } from "../../../src/agent/budgets/periods.ts";
+import { readStandings } from "../../../src/agent/budgets/periods.ts";
+import { isZoneOfDatabase } from "../../../src/db/time-zone.ts";
 import { setPolicyTime } from "../../support/clock.ts";
 import { testDatabase } from "../../support/database.ts";
 

@@ -325,6 +325,8 @@ describe("groups of approvals", () => {
     const app = await startTestApp();
     for (const [variables, message] of [
       [{ timeZone: "Mars/Olympus" }, "`timeZone` names no time zone"],
+      // A zone of Node that PostgreSQL does not have.
+      [{ by: "HOUR_OF_DAY", timeZone: "US/Pacific-New" }, "`timeZone` names no time zone"],
       [{ quickMs: -1 }, "`quickMs` must not be negative"],
     ] as const) {
       const { errors } = await connect(app.url).ask(ApprovalGroupsDocument, variables);
