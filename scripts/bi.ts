@@ -17,6 +17,7 @@ const SHARED_PARAMETERS: ReadonlySet<string> = new Set(["sslmode", "sslrootcert"
 await command(async () => {
   const { positionals, values } = parsed();
   const [verb, name] = positionals;
+  if (values.help) return console.log(USAGE);
   if (verb === "columns") return writeFile(new URL("../docs/bi-columns.md", import.meta.url), columnsPage(VIEWS));
   const { database } = readEnvironment(process.env);
   if (database.kind === "embedded")
@@ -42,7 +43,11 @@ function parsed() {
   try {
     return parseArgs({
       allowPositionals: true,
-      options: { tenant: { type: "string" }, content: { type: "boolean", default: false } },
+      options: {
+        tenant: { type: "string" },
+        content: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
     });
   } catch (error) {
     throw new ViewsRefused(`${error instanceof Error ? error.message : String(error)}; usage: ${USAGE}`);
@@ -96,7 +101,10 @@ async function run(
           "This version of PostgreSQL shows samples of columns of other tenants to a hostile reader (CVE-2025-8713): update it to 15.14, 16.10, 17.6 or later.",
         );
       const [known] = await connection.query("SELECT FROM tenant_log WHERE tenant = $1", [tenant]);
-      if (known === undefined) console.error(`No row is of the tenant ${tenant} yet: is the name right?`);
+      if (known === undefined)
+        console.error(
+          `No row is of the tenant ${tenant} yet. If the name is wrong: npm run bi -- revoke ${role}, and grant it again.`,
+        );
       const password = await grantReader(connection, { role, tenant, readsContent: content });
       return console.log(`role ${role}, password ${password} (shown once)\n${readerUrl(place, role, password)}`);
     }

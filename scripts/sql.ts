@@ -14,6 +14,8 @@ import { command } from "./command.ts";
 const USAGE =
   "npm run --silent sql -- [--tenant TENANT] [--content] [--csv] [--timeout SECONDS] 'SELECT …' (or the statement on stdin)";
 const MOST_SECONDS = 60;
+/** The exit code of an answer that was cut. */
+const CUT = 3;
 
 /** `npm run sql`: one reading statement about the views of `bi`, on a copy of the embedded database. Changes no data, also beside a running server. */
 await command(async () => {
@@ -22,7 +24,8 @@ await command(async () => {
     process.on(signal, () => stopping.abort(new StatementRefused("the statement was stopped")));
   // A reader such as `head` may take less than everything.
   process.stdout.on("error", () => {});
-  const { positionals, values } = readArguments();
+  const { positionals, values } = readArguments(process.argv.slice(2));
+  if (values.help) return console.log(USAGE);
   const { database } = readEnvironment(process.env);
   if (database.kind === "postgres")
     throw new StatementRefused(
@@ -42,27 +45,38 @@ await command(async () => {
   }
 });
 
-type Values = { readonly tenant: string; readonly content: boolean; readonly csv: boolean; readonly seconds: number };
+type Values = {
+  readonly tenant: string;
+  readonly content: boolean;
+  readonly csv: boolean;
+  readonly seconds: number;
+  readonly help: boolean;
+};
 
-function readArguments(): { readonly positionals: readonly string[]; readonly values: Values } {
-  const { positionals, values } = parsed();
+function readArguments(args: readonly string[]): { readonly positionals: readonly string[]; readonly values: Values } {
+  const { positionals, values } = parsed(args);
   const seconds = Number(values.timeout);
   if (!(seconds > 0 && seconds <= MOST_SECONDS))
     throw new StatementRefused(`--timeout ${values.timeout} must be a number of seconds, ${MOST_SECONDS} at most`);
   return { positionals, values: { ...values, seconds } };
 }
 
-function parsed() {
+function parsed(args: readonly string[]) {
+  // A statement may begin with a comment, which is no option.
+  const isComment = (text: string): boolean => /^--\s/.test(text);
   try {
-    return parseArgs({
+    const { positionals, values } = parseArgs({
+      args: args.filter((text) => !isComment(text)),
       allowPositionals: true,
       options: {
+        help: { type: "boolean", default: false },
         tenant: { type: "string", default: "local" },
         content: { type: "boolean", default: false },
         csv: { type: "boolean", default: false },
         timeout: { type: "string", default: "5" },
       },
     });
+    return { positionals: [...positionals, ...args.filter(isComment)], values };
   } catch (error) {
     throw new StatementRefused(`${error instanceof Error ? error.message : String(error)}\nusage: ${USAGE}`);
   }
@@ -75,8 +89,10 @@ function print({ answer, otherTenants }: CopyAnswer, { csv, tenant }: Values): v
     console.error(
       `No row is of the tenant ${tenant}. Tenants of this database: ${otherTenants.join(", ") || "none"} (--tenant).`,
     );
-  if (answer.cut !== null) console.error(`Cut after ${answer.rows.length} rows: ${answer.cut}. Ask for less, or group.`);
-  else if (!csv) console.error(`${answer.rows.length} ${answer.rows.length === 1 ? "row" : "rows"}`);
+  if (answer.cut !== null) {
+    console.error(`Cut after ${answer.rows.length} rows: ${answer.cut}. Ask for less, or group.`);
+    process.exitCode = CUT;
+  } else if (!csv) console.error(`${answer.rows.length} ${answer.rows.length === 1 ? "row" : "rows"}`);
 }
 
 function printCsv({ columns, rows }: Answer): void {

@@ -48,10 +48,14 @@ it(
     const table = await sql(folder, ["SELECT 1 AS one, 'a' AS b"]);
     expect([table.code, table.out], table.error).toEqual([0, "one  b\n---  -\n  1  a\n"]);
     expect(table.error).toContain("Tenants of this database: none");
+    const commented = await sql(folder, ["-- a comment\nSELECT 1 AS one"]);
+    expect([commented.code, commented.out], commented.error).toEqual([0, "one\n---\n  1\n"]);
+    const help = await sql(folder, ["--help"]);
+    expect([help.code, help.out]).toEqual([0, expect.stringContaining("npm run --silent sql -- [--tenant")]);
     const csv = await sql(folder, ["--csv"], "-- on stdin\nSELECT -1 AS n, '=1' AS f;\n");
     expect([csv.code, csv.out]).toEqual([0, "n,f\r\n-1,'=1\r\n"]);
     const cut = await sql(folder, ["--csv", "SELECT * FROM generate_series(1, 20000) AS n"]);
-    expect([cut.code, cut.out.split("\r\n").length]).toEqual([0, 10_002]);
+    expect([cut.code, cut.out.split("\r\n").length]).toEqual([3, 10_002]);
     expect(cut.error).toContain("Cut after 10000 rows");
     const wrong = await sql(folder, ["SELECT nothing FROM bi.agent"]);
     expect([wrong.code, wrong.out]).toEqual([1, ""]);
