@@ -2,7 +2,7 @@ import { ConfigurationError } from "../src/config/configuration-error.ts";
 import { readEnvironment, readLogSettings, variableNotes, type Environment } from "../src/config/environment.ts";
 import { loadSettings } from "../src/config/settings.ts";
 import { checkFolder } from "../src/db/lock-file.ts";
-import { explained } from "../src/operator-error.ts";
+import { CommandFailed, explained } from "../src/operator-error.ts";
 import { checkPort } from "../src/server/server.ts";
 import { command } from "./command.ts";
 
@@ -11,6 +11,9 @@ import { command } from "./command.ts";
  * each, and the notes of a start. Opens no database, and asks no provider. Ends with 1 if a server would not start.
  */
 await command(async () => {
+  const [given] = process.argv.slice(2);
+  if (given !== undefined)
+    throw new CommandFailed(`npm run config:check takes no arguments, but was given ${given}: name a file in TRIPLANE_CONFIG`);
   const problems: string[] = [];
   const keep = (error: unknown): void => {
     const message = explained(error);

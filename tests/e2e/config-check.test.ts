@@ -56,6 +56,12 @@ describe("npm run config:check", () => {
     expect(problems).toEqual(expected.map((text) => expect.stringContaining(text)));
   });
 
+  it("refuses a file as its argument, which it would not read", async () => {
+    const command = runFile("scripts/config-check.ts", ["other.config.ts"]);
+    expect(await command.exited).toBe(1);
+    expect(command.output()).toContain("takes no arguments, but was given other.config.ts: name a file in TRIPLANE_CONFIG");
+  });
+
   it("says which parts of the database's address Triplane sets, and which folders a server could not make", async () => {
     const file = join(await temporaryFolder(), "file");
     await writeFile(file, "");
