@@ -164,24 +164,25 @@ const WAITED = `SELECT coalesce(sum(extract(epoch FROM upper(r) - lower(r))), 0)
     SELECT unnest(range_agg(tstzrange(q."from", q."to"))) AS r FROM (${QUESTIONS}) q WHERE q."to" > q."from"
   ) r`;
 
-const CALLS =
-  "SELECT count(*)::int AS calls FROM stepped s CROSS JOIN LATERAL (SELECT c.id FROM tool_call c WHERE c.agent_id = s.agent_id AND c.step = s.step OFFSET 0) c WHERE s.agent_id = t.agent_id AND s.turn = t.turn";
+/** The calls of turns, counted together: for each turn by itself, all steps would be read each time. */
+const CALLED =
+  "SELECT s.agent_id, s.turn, count(*)::int AS calls FROM stepped s CROSS JOIN LATERAL (SELECT c.id FROM tool_call c WHERE c.agent_id = s.agent_id AND c.step = s.step OFFSET 0) c GROUP BY 1, 2";
 
 /**
  * The present rows of the agents of `seen`, from their first turn that may change on: `fresh_step` and `fresh_turn`, after
  * `seen`. `isFill`: the agents may have ended turns whose events were removed.
  */
 export const FRESH_ROWS = (isFill = false): string => `moved AS MATERIALIZED (${MOVED_TURNS}),
-    done AS MATERIALIZED (${DONE}), stepped AS MATERIALIZED (${FRESH_STEPS}), asked AS MATERIALIZED (${ASKED}), summed AS MATERIALIZED (${TURN_SUMS(isFill)}),
+    done AS MATERIALIZED (${DONE}), stepped AS MATERIALIZED (${FRESH_STEPS}), asked AS MATERIALIZED (${ASKED}), summed AS MATERIALIZED (${TURN_SUMS(isFill)}), called AS MATERIALIZED (${CALLED}),
     fresh_step (${STEP_COLUMNS.join(", ")}) AS MATERIALIZED (
       SELECT s.*, coalesce(a.ids[1], s.created_by), coalesce(a.kinds[1], g.created_by_kind)
       FROM stepped s CROSS JOIN LATERAL (SELECT g.created_by_kind FROM agent g WHERE g.id = s.agent_id OFFSET 0) g LEFT JOIN asked a ON a.agent_id = s.agent_id AND a.turn = s.turn
     ),
     fresh_turn (${TURN_COLUMNS.join(", ")}) AS MATERIALIZED (
       SELECT t.*, coalesce(a.ids[1], t.created_by), coalesce(a.kinds[1], g.created_by_kind),
-        ARRAY(SELECT u.kind || ':' || u.id FROM unnest(a.ids, a.kinds) WITH ORDINALITY AS u(id, kind, place) ORDER BY u.place LIMIT ${MOST_REQUESTERS}), c.calls, w.ms
+        ARRAY(SELECT u.kind || ':' || u.id FROM unnest(a.ids, a.kinds) WITH ORDINALITY AS u(id, kind, place) ORDER BY u.place LIMIT ${MOST_REQUESTERS}), coalesce(c.calls, 0), w.ms
       FROM summed t CROSS JOIN LATERAL (SELECT g.created_by_kind FROM agent g WHERE g.id = t.agent_id OFFSET 0) g LEFT JOIN asked a ON a.agent_id = t.agent_id AND a.turn = t.turn
-      CROSS JOIN LATERAL (${CALLS}) c CROSS JOIN LATERAL (${WAITED}) w
+      LEFT JOIN called c ON c.agent_id = t.agent_id AND c.turn = t.turn CROSS JOIN LATERAL (${WAITED}) w
     )`;
 
 /** The rows `r` of a table that are up to date: those before the turns that may have changed. */
