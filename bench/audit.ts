@@ -1,6 +1,7 @@
 import pg from "pg";
 import type { Figure } from "./figure.ts";
 import { median } from "../tests/support/median.ts";
+import { auditFold } from "./audit-fold.ts";
 import { AUDIT, fillAudit, remake, withoutIndexes } from "./audit-rows.ts";
 import { auditPages, GROUPS, STATISTICS } from "./audit-pages.ts";
 import { migrateAll } from "./postgres.ts";
@@ -18,7 +19,8 @@ const WHOLE_MS = 15 * 60_000;
 
 /**
  * The slowest first page of each group over HTTP, warm, in ms, at three million calls of one tenant with rows as wide as
- * real ones: of the tool audit as an admin and as a person with 1 % of the agents, its statistics, agents and the inbox.
+ * real ones: of the tool audit as an admin and as a person with 1 % of the agents, its statistics, agents and the inbox. Then the folding of
+ * 500 calls a second.
  */
 export async function audit(url: string): Promise<Figure[]> {
   const database = new URL(url);
@@ -26,9 +28,18 @@ export async function audit(url: string): Promise<Figure[]> {
   await administer(url, "DROP DATABASE IF EXISTS audit WITH (FORCE)", "CREATE DATABASE audit");
   await migrateAll(database.href);
   await fillAudit(database.href);
-  const server = await startServerProcess("audit-server.ts", database.href);
   try {
-    await whole(database.href);
+    return [...(await ofServer(database.href)), ...(await auditFold(database.href))];
+  } finally {
+    await administer(url, "DROP DATABASE audit WITH (FORCE)");
+  }
+}
+
+/** The figures of a server. */
+async function ofServer(url: string): Promise<Figure[]> {
+  const server = await startServerProcess("audit-server.ts", url);
+  try {
+    await whole(url);
     const slowest = async (name: string, queries: readonly string[], token: string): Promise<Figure> => {
       // A process that has just started compiles what it runs: the first query would be the slowest, whatever it asks.
       for (const query of queries.slice(0, WARM)) await time(server.port, query, token, 1);
@@ -52,7 +63,7 @@ export async function audit(url: string): Promise<Figure[]> {
       await slowest("audit page, user", pages, USER),
       await slowest("audit statistics", statistics, ADMIN),
       await slowest("audit statistics, user", statistics, USER),
-      ...(await groups(database.href, server.port)),
+      ...(await groups(url, server.port)),
       await slowest("agents page", AGENT_PAGES, ADMIN),
       await slowest(
         "inbox page",
@@ -64,7 +75,6 @@ export async function audit(url: string): Promise<Figure[]> {
     ];
   } finally {
     await server.stop();
-    await administer(url, "DROP DATABASE audit WITH (FORCE)");
   }
 }
 

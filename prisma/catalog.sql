@@ -1365,13 +1365,13 @@ CREATE INDEX approval_tool_call_id_idx ON public.approval USING btree (tool_call
 
 CREATE INDEX audit_call_agent_id_step_idx ON public.audit_call USING btree (agent_id, step);
 
-CREATE INDEX audit_call_created_by ON public.audit_call USING btree (tenant, created_by, created_at, id) INCLUDE (name, state, verdict, error_type, has_run, duration_ms, agent_id, template_id) WHERE (created_by IS NOT NULL);
+CREATE INDEX audit_call_created_by ON public.audit_call USING btree (tenant, created_by, created_at, id) INCLUDE (name, state, verdict, error_type, has_run, duration_ms, agent_id, template_id, deciders) WHERE (created_by IS NOT NULL);
 
 CREATE INDEX audit_call_deciders ON public.audit_call USING gin (deciders) WHERE (deciders IS NOT NULL);
 
 CREATE INDEX audit_call_duration ON public.audit_call USING btree (tenant, duration_ms, id, created_at, state, agent_id, template_id);
 
-CREATE INDEX audit_call_error_type ON public.audit_call USING btree (tenant, error_type, created_at, id) INCLUDE (name, agent_id, duration_ms, has_run, template_id, created_by, state, verdict) WHERE (error_type IS NOT NULL);
+CREATE INDEX audit_call_error_type ON public.audit_call USING btree (tenant, error_type, created_at, id) INCLUDE (name, agent_id, duration_ms, has_run, template_id, created_by, state, verdict, deciders) WHERE (error_type IS NOT NULL);
 
 CREATE INDEX audit_call_exit_code ON public.audit_call USING btree (tenant, exit_code, created_at, id) WHERE (exit_code IS NOT NULL);
 
@@ -1387,7 +1387,9 @@ CREATE INDEX audit_call_place ON public.audit_call USING btree (tenant, place, c
 
 CREATE INDEX audit_call_rule ON public.audit_call USING btree (tenant, md5(rule), created_at, id) WHERE (rule IS NOT NULL);
 
-CREATE INDEX audit_call_state ON public.audit_call USING btree (tenant, state, created_at, id) INCLUDE (name, agent_id, duration_ms, has_run, template_id, created_by, verdict, error_type) WHERE (state <> 'COMPLETED'::tool_call_state);
+CREATE INDEX audit_call_state ON public.audit_call USING btree (tenant, state, created_at, id) INCLUDE (name, agent_id, duration_ms, has_run, template_id, created_by, verdict, error_type, deciders) WHERE (state <> 'COMPLETED'::tool_call_state);
+
+CREATE INDEX audit_call_state_duration ON public.audit_call USING btree (tenant, state, duration_ms, id) INCLUDE (name, agent_id, created_at, has_run, template_id, created_by, verdict, error_type, deciders) WHERE (state <> 'COMPLETED'::tool_call_state);
 
 CREATE INDEX audit_call_tenant_created_at_id_idx ON public.audit_call USING btree (tenant, created_at, id);
 
@@ -1399,7 +1401,7 @@ CREATE INDEX audit_call_tenant_template_id_created_at_id_idx ON public.audit_cal
 
 CREATE INDEX audit_call_tool_duration ON public.audit_call USING btree (tenant, name, duration_ms, id, template_id);
 
-CREATE INDEX audit_call_verdict ON public.audit_call USING btree (tenant, verdict, created_at, id) INCLUDE (name, agent_id, duration_ms, has_run, template_id, created_by, state, error_type) WHERE (verdict <> 'allow'::text);
+CREATE INDEX audit_call_verdict ON public.audit_call USING btree (tenant, verdict, created_at, id) INCLUDE (name, agent_id, duration_ms, has_run, template_id, created_by, state, error_type, deciders) WHERE (verdict <> 'allow'::text);
 
 CREATE UNIQUE INDEX audit_count_pkey ON public.audit_count USING btree (tenant, hour, name, state);
 

@@ -1,5 +1,5 @@
 import { auditCounts, type AuditCount, auditTotal } from "../agent/calls/audit/counts.ts";
-import { fromRows, type AuditFilter } from "../agent/calls/audit/rows.ts";
+import { fromRows, OF_CALLS, type AuditFilter } from "../agent/calls/audit/rows.ts";
 import { auditPage, type AuditKey, type AuditPart } from "../agent/calls/audit/page.ts";
 import { readsTenant } from "../agent/actors/actor.ts";
 import type { Prisma, ToolCall } from "../db/generated/client.ts";
@@ -178,7 +178,7 @@ export async function toolStats(context: Context, filter: ToolCallFilter): Promi
   const asked = auditFilter(context, filter);
   const counts = await expensive.run(
     actor,
-    async () => (await fromRows(asked, (behind) => auditCounts(services.reads, asked, behind))) ?? countedCalls(context, filter),
+    async () => (await auditCounts(services.reads, asked)) ?? (await auditCounts(services.reads, asked, OF_CALLS)) ?? [],
   );
   const stats = [...Map.groupBy(counts, ({ name }) => name)].map(([tool, rows]): ToolStats => {
     const sum = (of: (row: AuditCount) => number): number => rows.reduce((total, row) => total + of(row), 0);
@@ -194,32 +194,6 @@ export async function toolStats(context: Context, filter: ToolCallFilter): Promi
     };
   });
   return stats.sort((one, other) => other.calls - one.calls || (one.tool < other.tool ? -1 : 1));
-}
-
-/** The same from the calls themselves, while the audit is incomplete. */
-async function countedCalls(context: Context, filter: ToolCallFilter): Promise<readonly AuditCount[]> {
-  const { prisma } = context;
-  const where = visibleCalls(context, filter);
-  const states = await prisma.toolCall.groupBy({ by: ["name", "state"], where, _count: { _all: true, startedAt: true } });
-  const ran = await prisma.toolCall.groupBy({
-    by: ["name", "state"],
-    where: { AND: [where, { startedAt: { not: null }, durationMs: { not: null } }] },
-    _count: { _all: true },
-    _sum: { durationMs: true },
-    _max: { durationMs: true },
-  });
-  return states.map(({ name, state, _count }) => {
-    const own = ran.find((row) => row.name === name && row.state === state);
-    return {
-      name,
-      state,
-      calls: _count._all,
-      executed: _count.startedAt,
-      timed: own?._count._all ?? 0,
-      sumMs: own?._sum.durationMs ?? 0,
-      mostMs: own?._max.durationMs ?? null,
-    };
-  });
 }
 
 export async function slowestCalls(

@@ -17,7 +17,8 @@ type Condition = {
 
 /** The indexes by which all lists may be read: their orders, what is open, and the newest step of an agent that has moved. */
 const ORDERS_OF_ALL = ["audit_call_tenant_created_at_id_idx", "audit_call_duration"];
-const BEHIND = ["audit_call_open", "audit_call_state", "audit_call_agent_id_step_idx", "audit_call_pkey"];
+const OF_STATE = ["audit_call_state", "audit_call_state_duration"];
+const BEHIND = ["audit_call_open", ...OF_STATE, "audit_call_agent_id_step_idx", "audit_call_pkey"];
 const OF_TOOL = ["audit_call_tenant_name_created_at_id_idx", "audit_call_tool_duration"];
 
 const ago = (hours: number): Date => new Date(Date.now() - hours * 3_600_000);
@@ -40,7 +41,7 @@ const CONDITIONS: {
   tools: [[{ tools: ["tool-0"] }, { tools: ["tool-rare"] }, { tools: ["tool-1", "tool-2"] }], OF_TOOL],
   states: [
     [{ states: ["COMPLETED"] }, { states: ["FAILED"] }, { states: ["DENIED", "SEALED"] }, { states: ["EXECUTING"] }],
-    ["audit_call_state"],
+    OF_STATE,
   ],
   errorTypes: [[{ errorTypes: ["timeout"] }, { errorTypes: ["disabled", "aborted"] }], ["audit_call_error_type"]],
   verdicts: [[{ verdicts: ["allow"] }, { verdicts: ["ask"] }, { verdicts: ["deny"] }], ["audit_call_verdict"]],
@@ -206,6 +207,13 @@ function wrongIn(plan: Plan, indexes: readonly string[]): readonly string[] {
   return [...scansOf(plan), ...indexesOf(plan).filter((name) => name.startsWith("audit_call") && !known.has(name))];
 }
 
+/** The indexes whose order a bounded list takes as it is. */
+function inOrderOf(plan: Plan): readonly (string | undefined)[] {
+  const { Plans: parts = [] } = plan;
+  const own = plan["Node Type"] === "Limit" ? parts.map((part) => part["Index Name"]) : [];
+  return [...own, ...parts.flatMap(inOrderOf)];
+}
+
 describe("the plans of the tool audit, composed for each filter", () => {
   it(
     "read pages, totals and statistics by the indexes of what is asked for, with statistics or without (invariant 13)",
@@ -234,6 +242,17 @@ describe("the plans of the tool audit, composed for each filter", () => {
       expect(found).toEqual({});
     },
   );
+
+  it("walk calls of rare states by duration, whatever else is asked for (invariant 13)", async () => {
+    const client = await databaseOf(1_000);
+    await client.query("VACUUM ANALYZE");
+    for (const rest of [{}, { verdicts: ["deny"] }, { decidedBy: ["nobody"] }, { templateIds: ["template-1"] }])
+      for (const states of [["FAILED"], ["DENIED", "SEALED"], ["EXECUTING"]] as const) {
+        const byDuration = ORDERS.filter(({ column }) => column === "duration_ms");
+        const { pages } = await statementsOf({ states, ...rest }, byDuration);
+        for (const page of pages) expect(inOrderOf(await planOf(client, page))).toContain("audit_call_state_duration");
+      }
+  });
 
   it("are statements that a small database takes, too", async () => {
     const client = await databaseOf(1);

@@ -13,6 +13,7 @@ import {
   StepGroupsDocument,
   StepsDocument,
   ToolCallGroupsDocument,
+  ToolCallStatsDocument,
   TurnGroupsDocument,
   TurnsDocument,
   type ApprovalDimension,
@@ -183,7 +184,8 @@ async function groupsOf(client: TestClient): Promise<string> {
   const calls = CALLS_BY.map(async (by) => (await client.get(ToolCallGroupsDocument, { by })).toolCallGroups.groups);
   const steps = STEPS_BY.map(async (by) => (await client.get(StepGroupsDocument, { by })).stepGroups.groups);
   const turns = TURNS_BY.map(async (by) => (await client.get(TurnGroupsDocument, { by })).turnGroups.groups);
-  return written(await Promise.all([...calls, ...steps, ...turns]));
+  const tools = client.get(ToolCallStatsDocument, {}).then(({ toolCallStats }) => toolCallStats.tools);
+  return written(await Promise.all([...calls, ...steps, ...turns, tools]));
 }
 
 async function approvalGroupsOf(client: TestClient): Promise<string> {

@@ -1357,10 +1357,11 @@ CREATE UNIQUE INDEX "compaction_open" ON "compaction" ("agent_id") WHERE "state"
 CREATE UNIQUE INDEX "notice_untold" ON "notice" ("agent_id", "source", "ref") WHERE "told_at_step" IS NULL;
 
 -- Most calls are completed and were allowed without a question. Questions about the others are answered from these indexes alone.
-CREATE INDEX "audit_call_state" ON "audit_call" ("tenant", "state", "created_at", "id") INCLUDE ("name", "agent_id", "duration_ms", "has_run", "template_id", "created_by", "verdict", "error_type") WHERE "state" <> 'COMPLETED';
+CREATE INDEX "audit_call_state" ON "audit_call" ("tenant", "state", "created_at", "id") INCLUDE ("name", "agent_id", "duration_ms", "has_run", "template_id", "created_by", "verdict", "error_type", "deciders") WHERE "state" <> 'COMPLETED';
+CREATE INDEX "audit_call_state_duration" ON "audit_call" ("tenant", "state", "duration_ms", "id") INCLUDE ("name", "agent_id", "created_at", "has_run", "template_id", "created_by", "verdict", "error_type", "deciders") WHERE "state" <> 'COMPLETED';
 CREATE INDEX "audit_call_open" ON "audit_call" ("agent_id") WHERE "state" IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING', 'WAITING');
-CREATE INDEX "audit_call_error_type" ON "audit_call" ("tenant", "error_type", "created_at", "id") INCLUDE ("name", "agent_id", "duration_ms", "has_run", "template_id", "created_by", "state", "verdict") WHERE "error_type" IS NOT NULL;
-CREATE INDEX "audit_call_verdict" ON "audit_call" ("tenant", "verdict", "created_at", "id") INCLUDE ("name", "agent_id", "duration_ms", "has_run", "template_id", "created_by", "state", "error_type") WHERE "verdict" <> 'allow';
+CREATE INDEX "audit_call_error_type" ON "audit_call" ("tenant", "error_type", "created_at", "id") INCLUDE ("name", "agent_id", "duration_ms", "has_run", "template_id", "created_by", "state", "verdict", "deciders") WHERE "error_type" IS NOT NULL;
+CREATE INDEX "audit_call_verdict" ON "audit_call" ("tenant", "verdict", "created_at", "id") INCLUDE ("name", "agent_id", "duration_ms", "has_run", "template_id", "created_by", "state", "error_type", "deciders") WHERE "verdict" <> 'allow';
 CREATE INDEX "audit_call_deciders" ON "audit_call" USING gin ("deciders") WHERE "deciders" IS NOT NULL;
 CREATE INDEX "audit_call_hosts" ON "audit_call" USING gin ("hosts") WHERE "hosts" IS NOT NULL;
 CREATE INDEX "audit_call_exit_code" ON "audit_call" ("tenant", "exit_code", "created_at", "id") WHERE "exit_code" IS NOT NULL;
@@ -1368,7 +1369,7 @@ CREATE INDEX "audit_call_exit_code" ON "audit_call" ("tenant", "exit_code", "cre
 CREATE INDEX "audit_call_place" ON "audit_call" ("tenant", "place", "created_at", "id") WHERE "place" IS NOT NULL;
 CREATE INDEX "audit_call_rule" ON "audit_call" ("tenant", md5("rule"), "created_at", "id") WHERE "rule" IS NOT NULL;
 -- All questions about the calls that a person may see are answered from this index alone. All rows are in it: Prisma leaves partial indexes to us.
-CREATE INDEX "audit_call_created_by" ON "audit_call" ("tenant", "created_by", "created_at", "id") INCLUDE ("name", "state", "verdict", "error_type", "has_run", "duration_ms", "agent_id", "template_id") WHERE "created_by" IS NOT NULL;
+CREATE INDEX "audit_call_created_by" ON "audit_call" ("tenant", "created_by", "created_at", "id") INCLUDE ("name", "state", "verdict", "error_type", "has_run", "duration_ms", "agent_id", "template_id", "deciders") WHERE "created_by" IS NOT NULL;
 
 -- Failed model calls are few.
 CREATE INDEX "audit_step_error_type" ON "audit_step" ("tenant", "error_type", "started_at", "agent_id", "step") WHERE "error_type" IS NOT NULL;

@@ -1,6 +1,6 @@
 import type { ToolCallState } from "../../../db/generated/enums.ts";
 import { plannedForValues, type Sql } from "../../../db/sql.ts";
-import { conditions, Parameters, type AuditFilter, COLUMNS, COUNTED, listedAlone, OF_AUDIT, OPEN } from "./rows.ts";
+import { conditions, Parameters, type AuditFilter, COLUMNS, COUNTED, listedAlone, OF_AUDIT, OF_DELETED, OPEN } from "./rows.ts";
 
 /** Calls of one tool in one state: their number, how many have a known duration, and the sum of durations in ms. */
 export type AuditCount = {
@@ -24,14 +24,13 @@ const SUMS =
 export async function auditCounts(reads: Sql, filter: AuditFilter, behind = OF_AUDIT): Promise<readonly AuditCount[] | null> {
   const parameters = new Parameters(filter.tenant);
   const where = conditions(filter, parameters);
-  const counters = countersOf(filter, parameters);
+  const counters = behind.isWhole ? countersOf(filter, parameters) : null;
   const counted =
     counters === null
       ? ""
       : ` UNION ALL SELECT name, state, calls, executed, timed, sum_ms, most_ms FROM audit_count WHERE ${counters}`;
-  const rows = uncounted(filter, parameters).map(
-    (part) => ` UNION ALL SELECT ${COLUMNS} FROM audit_call WHERE ${where} AND ${behind.current} AND ${part}`,
-  );
+  const parts = behind.isWhole ? uncounted(filter, parameters).map((part) => `${behind.current} AND ${part}`) : [OF_DELETED];
+  const rows = parts.map((part) => ` UNION ALL SELECT ${COLUMNS} FROM audit_call WHERE ${where} AND ${part}`);
   const text = `WITH ${behind.tables.join(", ")}, rest AS (
       SELECT * FROM fresh WHERE ${where}${rows.join("")}
     ), pieces AS (

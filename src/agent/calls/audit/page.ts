@@ -32,12 +32,12 @@ export async function auditPage(
   const most = parameters.add(part.most);
   const sort = (part.order.direction === "asc") === part.isBackwards ? "DESC" : "ASC";
   // The sum keeps the planner from an index.
-  const sorted = column === "duration_ms" && isSelective(filter) ? "duration_ms + 0" : column;
+  const sorted = column === "duration_ms" && isSelective(filter) && !isOfRareStates(filter) ? "duration_ms + 0" : column;
   const order = `ORDER BY ${sorted} ${sort}, id ${sort}`;
   const nulls = part.isBackwards ? "NULLS FIRST" : "NULLS LAST";
   // Calls without a duration form a second list: an index has them at only one of its ends.
   const lists = listsOf(part, parameters, filter.haveRun);
-  const kinds = ofOneTool(filter).map((kind) => conditions(kind, parameters));
+  const kinds = inOrder(filter).map((kind) => conditions(kind, parameters));
   const found = lists.map((list, index) => {
     const isFilled = index === 0 ? "" : ` AND (SELECT count(*) FROM list0) < ${most}`;
     const pieces = kinds.map(
@@ -61,27 +61,32 @@ export async function auditPage(
   return rows.flatMap(({ id, by }) => (id === null ? [] : [{ id, by: by instanceof Date ? by.toISOString() : by }]));
 }
 
-const MOST_TOOLS = 8;
+const MOST_LISTS = 8;
 
-/** The filter, once for each of its tools: an index has the calls of one tool in order. */
-function ofOneTool(filter: AuditFilter): readonly AuditFilter[] {
+/** The filter, once for each of its states or tools: an index has the calls of one of them in order. */
+function inOrder(filter: AuditFilter): readonly AuditFilter[] {
+  const states = [...new Set(filter.states)];
+  if (states.length > 0 && isOfRareStates(filter))
+    return states.map((state): AuditFilter => Object.assign({}, filter, { states: [state] }));
   const tools = [...new Set(filter.tools)];
-  return tools.length < 2 || tools.length > MOST_TOOLS || isSelective(filter)
+  return tools.length < 2 || tools.length > MOST_LISTS || isSelective(filter)
     ? [filter]
     : tools.map((tool): AuditFilter => Object.assign({}, filter, { tools: [tool] }));
+}
+
+/** True if all states have an index by duration: all but COMPLETED. */
+function isOfRareStates({ states }: AuditFilter): boolean {
+  return states !== null && !states.includes("COMPLETED");
 }
 
 /**
  * True if few calls fit the filter, a few percent at most: they are all read and sorted. The planner does not know that
  * durations depend on these columns, and would read nearly all calls by duration.
  */
-function isSelective({ visible, agentIds, states, errorTypes, verdicts, createdBy, hosts }: AuditFilter): boolean {
+function isSelective(filter: AuditFilter): boolean {
+  const { visible, agentIds, errorTypes, verdicts, createdBy, hosts } = filter;
   const isOfFew = [visible, agentIds, errorTypes, createdBy, hosts].some((condition) => condition !== null);
-  return (
-    isOfFew ||
-    (states !== null && !states.includes("COMPLETED")) ||
-    (verdicts !== null && verdicts.every((verdict) => verdict === "deny"))
-  );
+  return isOfFew || isOfRareStates(filter) || (verdicts !== null && verdicts.every((verdict) => verdict === "deny"));
 }
 
 function listsOf(part: AuditPart, parameters: Parameters, haveRun: boolean): readonly string[] {

@@ -78,11 +78,14 @@ export const BEHIND = [
 /** The condition that a row of `audit_call` is up to date: an open call may have changed if its agent has moved. */
 export const CURRENT = `NOT (${OPEN} AND agent_id IN (SELECT agent_id FROM moved))`;
 
-/** The tables of readers, and the condition that a row of `audit_call` counts. `fold` has no row if the readers must look elsewhere. */
-export type Behind = { readonly tables: readonly string[]; readonly current: string };
+/**
+ * The tables of readers, and the condition that a row of `audit_call` counts. `fold` has no row if the readers must look
+ * elsewhere. `isWhole`: counters and rows have all ended calls, apart from those of `fresh`.
+ */
+export type Behind = { readonly tables: readonly string[]; readonly current: string; readonly isWhole: boolean };
 
 /** Rows of the audit, with the difference to the log. */
-export const OF_AUDIT: Behind = { tables: BEHIND, current: CURRENT };
+export const OF_AUDIT: Behind = { tables: BEHIND, current: CURRENT, isWhole: true };
 
 /** The rows of all calls of present agents. */
 export const PRESENT_CALLS = ROWS_OF(
@@ -92,9 +95,10 @@ export const PRESENT_CALLS = ROWS_OF(
 export const OF_DELETED = "agent_id IN (SELECT d.agent_id FROM deleted_agent d WHERE d.tenant = $1)";
 
 /** All calls as they are, while the audit is incomplete. */
-const OF_CALLS: Behind = {
-  tables: ["fold AS (SELECT 0 AS position)", `fresh (${COLUMNS}) AS MATERIALIZED (${PRESENT_CALLS})`],
+export const OF_CALLS: Behind = {
+  tables: ["fold AS (SELECT 0 AS position)", `fresh (${COLUMNS}) AS NOT MATERIALIZED (${PRESENT_CALLS})`],
   current: "false",
+  isWhole: false,
 };
 
 /**

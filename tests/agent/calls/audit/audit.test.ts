@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { auditCounts } from "../../../../src/agent/calls/audit/counts.ts";
-import type { AuditFilter } from "../../../../src/agent/calls/audit/rows.ts";
+import { type AuditFilter, OF_CALLS } from "../../../../src/agent/calls/audit/rows.ts";
 import { auditsBehind, foldAudit } from "../../../../src/agent/calls/audit/fold.ts";
 import { auditPage, type AuditKey, type AuditOrder } from "../../../../src/agent/calls/audit/page.ts";
 import { CALL_COUNTS } from "../../../../src/agent/calls/audit/groups/figures.ts";
@@ -82,6 +82,8 @@ const FILTERS: readonly AuditFilter[] = [
   { ...ALL, from: at(HOUR), tools: ["read", "shell"] },
   { ...ALL, to: at(2 * HOUR), states: ["COMPLETED", "APPROVAL_REQUIRED"] },
   { ...ALL, states: ["EXECUTING"] },
+  { ...ALL, states: ["PENDING", "APPROVAL_REQUIRED", "PENDING", "FAILED", "DENIED", "SEALED"] },
+  { ...ALL, states: [] },
   { ...ALL, visible: ["creator-1"], errorTypes: ["timeout"] },
   { ...ALL, verdicts: ["ask"], templateIds: ["template-0"] },
   { ...ALL, rules: ["rule ask"] },
@@ -388,10 +390,11 @@ describe("the audit beside the log", () => {
             const rows = await sql.query<Row>({ name: "", text: ROWS }, []);
             const filter = FILTERS[(index + actions.length) % FILTERS.length] ?? ALL;
             for (const asked of [ALL, filter]) {
+              const wanted = rows.filter((row) => isAsked(asked, row));
+              expect((await auditCounts(sql, asked, OF_CALLS))?.toSorted(byName)).toEqual(expectedCounts(wanted));
               const counts = await auditCounts(sql, asked);
               if (counts === null) continue;
               answered += 1;
-              const wanted = rows.filter((row) => isAsked(asked, row));
               expect(counts.toSorted(byName)).toEqual(expectedCounts(wanted));
               expect(await groupedCounts(sql, asked)).toEqual(expectedGroups(wanted));
               for (const most of [3, 1_000]) expect(await auditTotal(sql, asked, most)).toBe(Math.min(wanted.length, most));
