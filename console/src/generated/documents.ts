@@ -601,7 +601,7 @@ export type ExportState =
 
 /** Rows of an export. Its columns are those of the SQL view of the same name. */
 export type ExportSubject =
-  /** Approvals that are closed: `bi.approval`. */
+  /** Approvals that are closed: `bi.approval`. Each comes once, at its decision or end. Its state is that of the moment of reading: ALLOWED may have become STALE. */
   | 'APPROVALS'
   /** Decisions of people on approvals, each from the time of the decision: `bi.decision`. */
   | 'DECISIONS'

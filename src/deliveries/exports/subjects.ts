@@ -54,13 +54,13 @@ const APPROVALS: Subject = {
   mostRows: 2_500,
   byTime: (chosen, { at, id }) => {
     const { parameters } = chosen;
-    return `SELECT p.closed_at AS at, p.id AS place, p.id AS unit, p.agent_id, 0 AS size FROM ${APPROVAL_TABLES} WHERE ${approvalConditions(chosen)}
-      AND (p.closed_at, p.id) > (${parameters.add(at)}::timestamptz, ${parameters.add(id)}::text) ORDER BY p.closed_at, p.id`;
+    return `SELECT p.requested_at AS at, p.id AS place, p.id AS unit, p.agent_id, 0 AS size FROM ${APPROVAL_TABLES} WHERE ${approvalConditions(chosen)}
+      AND (p.requested_at, p.id) > (${parameters.add(at)}::timestamptz, ${parameters.add(id)}::text) ORDER BY p.requested_at, p.id`;
   },
   kinds: ["PERMISSION_DECIDED", "PERMISSION_CLOSED"],
-  // Of several people who must allow it, only the last makes it final. PERMISSION_CLOSED follows a decision that made it STALE.
-  unitOfEvent:
-    "CASE WHEN e.kind = 'PERMISSION_CLOSED' OR e.payload ->> 'approvalState' NOT IN ('PENDING', 'STALE') THEN e.payload ->> 'approvalId' END",
+  // Of several people who must allow it, only the last makes it final. A call's approval that is STALE was decided before.
+  unitOfEvent: `CASE WHEN CASE e.kind WHEN 'PERMISSION_DECIDED' THEN e.payload ->> 'approvalState' <> 'PENDING'
+      ELSE e.payload ->> 'approvalState' <> 'STALE' OR e.payload ->> 'callId' IS NULL END THEN e.payload ->> 'approvalId' END`,
   bySeen: (chosen) =>
     `SELECT s.at, p.id AS place, p.id AS unit, p.agent_id, 0 AS size FROM seen s JOIN ${APPROVAL_TABLES.replace("approval p", "approval p ON p.id = s.unit")} WHERE ${approvalConditions(chosen)}`,
 };

@@ -19,7 +19,8 @@ export const ExportSubject = builder.enumType("ExportSubject", {
   description: "Rows of an export. Its columns are those of the SQL view of the same name.",
   values: described<Subject>({
     TOOL_CALLS: "Tool calls in a final state, without copies that forks have: `bi.tool_call`.",
-    APPROVALS: "Approvals that are closed: `bi.approval`.",
+    APPROVALS:
+      "Approvals that are closed: `bi.approval`. Each comes once, at its decision or end. Its state is that of the moment of reading: ALLOWED may have become STALE.",
     DECISIONS: "Decisions of people on approvals, each from the time of the decision: `bi.decision`.",
     MESSAGES: "Messages of turns that have ended, and withdrawn ones, without copies that forks have: `bi.message`.",
     STEPS: "Steps of turns that have ended, without copies that forks have: `bi.step`.",

@@ -142,7 +142,7 @@ function rangeOf(
   etag: string,
   total: number,
 ): Range | "UNSATISFIABLE" | null {
-  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(range ?? "") ?? [];
+  const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/i.exec(range ?? "") ?? [];
   const isInverted = first !== "" && last !== "" && Number(last) < Number(first);
   if ((first === "" && last === "") || isInverted || total === 0 || (condition !== undefined && condition !== etag)) return null;
   const start = first === "" ? Math.max(total - Number(last), 0) : Number(first);

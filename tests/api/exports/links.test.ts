@@ -54,6 +54,9 @@ describe("the address of an export", () => {
       ["Bytes=10-999999", 10, total],
       ["bytes=-7", total - 7, total],
       ["bytes=-999999", 0, total],
+      // The greatest whole number of many programs, and one beyond all numbers.
+      ["bytes=10-9223372036854775807", 10, total],
+      [`bytes=-${"9".repeat(400)}`, 0, total],
     ] as const) {
       const part = await download(app, done, { range });
       expect([part.status, part.headers.get("content-range")], range).toEqual([206, `bytes ${start}-${end - 1}/${total}`]);
@@ -65,7 +68,7 @@ describe("the address of an export", () => {
       const whole = await download(app, done, { range });
       expect([whole.status, whole.bytes.length], range).toEqual([200, total]);
     }
-    for (const range of [`bytes=${total}-${total + 5}`, "bytes=-0"])
+    for (const range of [`bytes=${total}-${total + 5}`, "bytes=-0", "bytes=9223372036854775807-"])
       expect((await download(app, done, { range })).status, range).toBe(416);
     const none = await exported(client, { filter: { tools: ["none"] } });
     expect((await download(app, none, { range: "bytes=0-9" })).status).toBe(200);
