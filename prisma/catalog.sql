@@ -1349,8 +1349,6 @@ CREATE INDEX allow_rule_tenant_template_id_idx ON public.allow_rule USING btree 
 
 CREATE INDEX approval_agent_id_state_idx ON public.approval USING btree (agent_id, state);
 
-CREATE INDEX approval_budget_closed ON public.approval USING btree (tenant, closed_at) WHERE (kind = 'BUDGET'::approval_kind);
-
 CREATE INDEX approval_id_end ON public.approval USING btree (reverse(id) text_pattern_ops);
 
 CREATE UNIQUE INDEX approval_one_open_host ON public.approval USING btree (agent_id, host, port) WHERE ((state = 'PENDING'::approval_state) AND (host IS NOT NULL));
@@ -1362,6 +1360,8 @@ CREATE UNIQUE INDEX approval_pkey ON public.approval USING btree (id);
 CREATE INDEX approval_requesters_idx ON public.approval USING gin (requesters);
 
 CREATE UNIQUE INDEX approval_snooze_pkey ON public.approval_snooze USING btree (approval_id, actor_id);
+
+CREATE INDEX approval_tenant_closed_at_id_idx ON public.approval USING btree (tenant, closed_at, id);
 
 CREATE INDEX approval_tenant_requested_at_id_idx ON public.approval USING btree (tenant, requested_at, id);
 

@@ -1024,6 +1024,9 @@ CREATE INDEX "approval_tenant_state_risk_rank_expires_at_requested_at_id_idx" ON
 CREATE INDEX "approval_tenant_requested_at_id_idx" ON "approval"("tenant", "requested_at", "id");
 
 -- CreateIndex
+CREATE INDEX "approval_tenant_closed_at_id_idx" ON "approval"("tenant", "closed_at", "id");
+
+-- CreateIndex
 CREATE INDEX "approval_agent_id_state_idx" ON "approval"("agent_id", "state");
 
 -- CreateIndex
@@ -1326,8 +1329,6 @@ CREATE INDEX "message_turn" ON "message" ("agent_id", "turn") WHERE "kind" = 'US
 CREATE UNIQUE INDEX "approval_one_pending" ON "approval" ("tool_call_id") WHERE "state" = 'PENDING';
 -- An agent has one open question for a host and port: further calls that ask for the same join it.
 CREATE UNIQUE INDEX "approval_one_open_host" ON "approval" ("agent_id", "host", "port") WHERE "state" = 'PENDING' AND "host" IS NOT NULL;
--- Budget questions that have just been answered.
-CREATE INDEX "approval_budget_closed" ON "approval" ("tenant", "closed_at") WHERE "kind" = 'BUDGET';
 -- Rows are searched by the ends of their ids. Without the tenant, so that no list is read by these indexes.
 CREATE INDEX "agent_id_end" ON "agent" (reverse("id") text_pattern_ops);
 CREATE INDEX "approval_id_end" ON "approval" (reverse("id") text_pattern_ops);
