@@ -8,6 +8,9 @@ import { administer } from "../support/database.ts";
 
 /** Lets nobody connect to the server's database, and cuts who is connected. Answers the end of it, once the server is ready. */
 async function takeAway({ database, url }: TestApp): Promise<() => Promise<void>> {
+  // A log that has begun has its configuration recorded behind the request.
+  const unrecorded = "SELECT FROM tenant_log l WHERE NOT EXISTS (SELECT FROM known_configuration k WHERE k.tenant = l.tenant)";
+  await expect.poll(async () => (await database.sql.query({ name: "", text: unrecorded }, [])).length).toBe(0);
   const name = new URL((database.config as { url: string }).url).pathname.slice(1);
   await administer(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS false`);
   await administer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);

@@ -156,7 +156,8 @@ describe("every change of rights is an event of the tenant (invariant 15)", () =
     const input = { toActorId: "vera", until: tomorrow() };
     await as("paul").get(DelegateApprovalsDocument, { input });
     await as("petra").get(DelegateApprovalsDocument, { input });
-    await setPolicyTime(app.database.sql, "statement_timestamp() + interval '90 days'");
+    // Before the delegations end.
+    await setPolicyTime(app.database.sql, "statement_timestamp() + interval '1 hour'");
     const policy = { eventsMs: 1, deltasMs: null, outputsMs: null, toolCallsMs: null, messagesMs: null, approvalsMs: null };
     await applyRetention(app.database.sql, { policy, consumers: [] }, new AbortController().signal);
     expect(await ofTenant(as("ada"))).toEqual([]);

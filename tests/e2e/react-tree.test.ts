@@ -54,7 +54,8 @@ inBrowser(
     await page.keyboard.press("Enter");
     await conversation.getByText("A worker said:").last().waitFor();
     await page.getByRole("status").getByText("live", { exact: true }).waitFor();
-    expect(await conversation.locator("section.child .head strong").allInnerTexts()).toEqual(["done", "done", "done", "done"]);
+    const states = (): Promise<string[]> => conversation.locator("section.child .head strong").allInnerTexts();
+    await expect.poll(states).toEqual(["done", "done", "done", "done"]);
     expect(await page.getByRole("navigation", { name: "Agents above" }).count()).toBe(0);
     expect(complaints).toEqual([]);
   },
