@@ -15,10 +15,8 @@ const TICK_MS = 100;
 /** 500 calls begin each second, and as many end: each takes a second. An agent has one at a time. */
 const CALLS_A_TICK = 50;
 const TICKS_A_CALL = 10;
-const AGENTS = 1_000;
-
-/** The calls of a turn. */
 const CALLS_A_TURN = 20;
+const AGENTS = 1_000;
 
 /** A call's beginning and end, with its step: the rows that the audit is made of, as wide as those of the other calls. */
 const BEGIN = `WITH n AS (SELECT * FROM unnest($2::text[], $3::text[], $4::int[]) AS n(id, agent_id, tool)), steps AS (
@@ -80,7 +78,7 @@ export async function auditFold(url: string): Promise<Figure[]> {
   }
 }
 
-/** Writes the calls at even times, whether those before are written or not; rows first, then their events. */
+/** Writes the calls at even times: rows first, then their events. Throws if it comes late. */
 async function write(client: pg.Client, log: EventLog, agents: readonly RowAgent[]): Promise<void> {
   const step = (tick: number): number => Math.floor((tick * CALLS_A_TICK) / AGENTS) + 1;
   const ofTick = (tick: number): readonly RowAgent[] => {

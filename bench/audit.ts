@@ -19,8 +19,8 @@ const WHOLE_MS = 15 * 60_000;
 
 /**
  * The slowest first page of each group over HTTP, warm, in ms, at three million calls of one tenant with rows as wide as
- * real ones: of the tool audit as an admin and as a person with 1 % of the agents, its statistics, agents and the inbox. Then the folding of
- * 500 calls a second.
+ * real ones: of the tool audit as an admin and as a person with 1 % of the agents, its statistics, agents and the
+ * inbox. Then the folding of 500 calls a second.
  */
 export async function audit(url: string): Promise<Figure[]> {
   const database = new URL(url);

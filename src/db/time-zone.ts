@@ -1,4 +1,4 @@
-import { zoneInSql } from "../lib/time.ts";
+import { isTimeZone, zoneInSql } from "../lib/time.ts";
 import type { Sql, Statement } from "./sql.ts";
 import { sqlState } from "./storage-error.ts";
 
@@ -7,8 +7,9 @@ const CHECK_ZONE: Statement<object, [timeZone: string]> = {
   text: "SELECT policy_time() AT TIME ZONE $1",
 };
 
-/** True if the database knows the zone: Node may know others. */
+/** True for the name of an IANA zone that the database knows as well: Node may know others. */
 export async function isZoneOfDatabase(sql: Sql, timeZone: string): Promise<boolean> {
+  if (!isTimeZone(timeZone)) return false;
   return sql.query(CHECK_ZONE, [zoneInSql(timeZone)]).then(
     () => true,
     (error: unknown) => {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { rowId } from "../../src/lib/global-id.ts";
 import { DELETED_AGENTS } from "../../src/sweeps/deleted-agents.ts";
-import { AllowRulesDocument } from "../generated/documents.ts";
+import { AllowAlwaysDocument, AllowRulesDocument } from "../generated/documents.ts";
 import { setPolicyTime } from "../support/clock.ts";
 import { testDatabaseUrl } from "../support/database.ts";
 import { deleteArchived, eraseOld, HOUR, idle, SECRET, tablesWith } from "../support/erasure.ts";
@@ -58,4 +58,23 @@ it.each([
   await setPolicyTime(sql, "statement_timestamp() + interval '2 hours'");
   await eraseOld(sql, policy);
   expect(await tablesWith(sql, SECRET)).toEqual([]);
+});
+
+it("a rule of a template keeps its note, and a trail the notes of no person", async () => {
+  const { app, as } = await office({ permission: { mode: "approval" } });
+  const { sql } = app.database;
+  const { agent, approvalId, inputHash } = await ask(as("anna"), "write docs/a.txt");
+  const input = { approvalId, rule: "fs_write(path:/docs)", note: "docs are harmless" };
+  expect((await as("paul").get(AllowAlwaysDocument, { input })).allowAlways.userErrors).toEqual([]);
+  await as("paul").decide({ approvalId, inputHash, decision: "ALLOW" });
+  await as("anna").until(agent, "DONE");
+  await idle(sql);
+  await setPolicyTime(sql, "statement_timestamp() + interval '2 hours'");
+  const [erasure] = await eraseOld(sql, { approvalsMs: HOUR });
+  expect(erasure).toMatchObject({ content: "APPROVALS" });
+  const kept =
+    "SELECT r.note, (SELECT array_agg(x ->> 'note') FROM tool_call t, jsonb_array_elements(t.audit_trail) x WHERE x ? 'note') AS notes FROM allow_rule r";
+  expect(await sql.query({ name: "", text: kept }, [])).toEqual([
+    { note: "docs are harmless", notes: ["mode approval asks for fs_write"] },
+  ]);
 });

@@ -1,7 +1,6 @@
 import type { BudgetChangeEvent } from "../../events/budgets/budget-event.ts";
 import type { BudgetPer } from "../../events/budgets/budget-question.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import { isTimeZone } from "../../lib/time.ts";
 import { actorRef, missingAbility, type Actor, type CommandRefusal, type Outcome } from "../actors/actor.ts";
 import {
   budgetId,
@@ -51,7 +50,7 @@ export async function setBudget(
   if (!subject.ok) return subject;
   const { per, window, action, warnAt } = request;
   const timeZone = request.timeZone ?? "UTC";
-  if (!isTimeZone(timeZone) || !(await isZoneOfDatabase(sql, timeZone)))
+  if (!(await isZoneOfDatabase(sql, timeZone)))
     return invalid(
       "timeZone",
       `there is no time zone ${JSON.stringify(timeZone)}: use a name such as \`Europe/Berlin\` or \`UTC\``,

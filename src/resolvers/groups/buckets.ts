@@ -53,9 +53,8 @@ function checkTimeZone(argument: string, name: string): void {
   if (!isTimeZone(name)) throw noZone(argument, name);
 }
 
-/** Checks a zone that PostgreSQL reckons in: Node may know others. */
+/** Checks a zone that the database reckons in. */
 export async function checkZoneOfDatabase(reads: Sql, argument: string, name: string): Promise<void> {
-  checkTimeZone(argument, name);
   if (!(await isZoneOfDatabase(reads, name))) throw noZone(argument, name);
 }
 

@@ -59,9 +59,9 @@ const NOTICES: Erase = {
       gone AS (UPDATE notice n SET text = '(erased)' FROM old WHERE n.id = old.id RETURNING 1)
     ${counted}`,
 };
-/** The trail of a call `t` without its notes. */
-const TRAIL =
-  "(SELECT coalesce(jsonb_agg(x.entry - 'note' ORDER BY x.place), '[]') FROM jsonb_array_elements(t.audit_trail) WITH ORDINALITY AS x(entry, place))";
+/** The trail of a call `t` with this in place of each entry `x.entry`. */
+const trailOf = (entry: string): string =>
+  `(SELECT coalesce(jsonb_agg(${entry} ORDER BY x.place), '[]') FROM jsonb_array_elements(t.audit_trail) WITH ORDINALITY AS x(entry, place))`;
 
 /** Facts for groups, lists and views stay: type and stage of an error, the rule that decided and its place, times and states. */
 const TOOL_CALLS: Erase = {
@@ -74,7 +74,7 @@ const TOOL_CALLS: Erase = {
           cancel_requested = CASE WHEN t.cancel_requested IS NOT NULL THEN (t.cancel_requested::jsonb || '{"note": null}')::json END,
           error = CASE WHEN json_typeof(t.error) = 'object' THEN json_build_object('type', t.error -> 'type', 'stage', t.error -> 'stage', 'message', NULL) END,
           explanation = CASE WHEN json_typeof(t.explanation) = 'object' THEN ((t.explanation::jsonb - 'parts') || '{"reason": "(erased)"}')::json END,
-          audit_trail = ${TRAIL}
+          audit_trail = ${trailOf("x.entry - 'note'")}
         FROM old WHERE t.id = old.id RETURNING 1)
     ${counted}`,
 };
@@ -100,15 +100,19 @@ const BLOCKS: Erase = {
       gone AS (UPDATE message m SET content = old.content, erased_at = policy_time() FROM old WHERE m.id = old.id RETURNING 1)
     ${counted}`,
 };
-/** The notes of decisions are also in the rules that they stored, and in the trails of their calls. */
+/**
+ * The notes of decisions are also in the trails of their calls, and in the rules of the agent alone that they stored. A
+ * rule of a template has a note of its own, which stays with it.
+ */
 const APPROVALS: Erase = {
   name: "erase_approvals",
   text: `WITH ${LOCKED_IDLE},
       old AS (SELECT p.id, p.tool_call_id FROM idle, approval p WHERE p.agent_id = $1 AND p.erased_at IS NULL AND p.state <> 'PENDING' AND p.closed_at < $2
         AND $3::int IS NOT NULL AND $4::int IS NOT NULL LIMIT ${ROWS}),
       decided AS (UPDATE decision d SET note = NULL, input = NULL FROM old WHERE d.approval_id = old.id),
-      stored AS (UPDATE allow_rule r SET note = NULL FROM old WHERE r.approval_id = old.id AND r.note IS NOT NULL),
-      told AS (UPDATE tool_call t SET audit_trail = ${TRAIL} WHERE t.id IN (SELECT old.tool_call_id FROM old)),
+      stored AS (UPDATE allow_rule r SET note = NULL FROM old WHERE r.approval_id = old.id AND r.agent_id IS NOT NULL AND r.note IS NOT NULL),
+      told AS (UPDATE tool_call t SET audit_trail = ${trailOf("CASE WHEN x.entry ? 'by' THEN x.entry - 'note' ELSE x.entry END")}
+        WHERE t.id IN (SELECT old.tool_call_id FROM old) AND t.audit_trail @? '$[*] ? (exists(@.by) && exists(@.note))'),
       gone AS (UPDATE approval p SET input_digest = md5(p.agent_id || p.input::text), input = NULL, reason = '', meta = NULL, preview = NULL, question = NULL, continuation = NULL, erased_at = policy_time()
         FROM old WHERE p.id = old.id RETURNING 1)
     ${counted}`,
